@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Run the checks and tests of Longshore, stage by stage, and print their counts.
 
-Usage: run_tests.py [--quick | --rest] [--fuzz-seconds N] [STAGE...]
+Usage: run_tests.py [--quick | --rest] [STAGE...]
 
 Without names, all stages run, cheap stages first. --quick runs the stages of `make test`, --rest
 the remaining stages of `make test-all`. Two stages run at a time: one that uses all cores, and one
@@ -10,8 +10,8 @@ of a stage which waits is shown at its end. After the first stage that fails, or
 tests and found none, no stage starts, and the run ends with exit status 1. At the end it prints the
 seconds of each stage, the slowest tests, and what took 1.5 times its budget or more.
 
-The stage fuzz runs random combinations of options of longshore-bench for N seconds: 300, or 120
-with --rest. The seed is the commit, or the date without a commit.
+The stage fuzz runs random combinations of options of longshore-bench. Their seed and their number
+are fixed, so a commit that passed passes again. tools/fuzz draws new ones.
 
 With --rest, tests that repeat others at more sizes run in parts: each commit draws its part by its
 number (LONGSHORE_TEST_PART). Without --rest, all of them run.
@@ -33,16 +33,14 @@ import time
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 LOGS = REPOSITORY / "build" / "test-logs"
-FUZZ_SECONDS = 300
-FUZZ_SECONDS_OF_REST = 120  # each commit draws its own part; `make test-all` draws more
-FUZZ_SECONDS_OF_DISAGREEMENT = 20
+FUZZ_RUNS = 100  # of each build
+FUZZ_RUNS_OF_DISAGREEMENT = 24
 OVER_BUDGET = 1.5
 SLOWEST_TESTS = 20
 BUILD = Path("build") / "test"  # the build that the tests use
@@ -134,22 +132,20 @@ def why_no_python_package() -> str:
     return "" if header.exists() else f"Python's headers (python3-dev) are missing: no {header}"
 
 
-def fuzz(seconds: int) -> tuple[tuple[str, ...], ...]:
+def fuzz() -> tuple[tuple[str, ...], ...]:
     """The commands of stage fuzz: first programs in which one rank passes other arguments, then the
-    optimised program and the program of the tests (with assertions), each for half of the time. A
-    commit always gives the same sequences.
+    optimised program and the program of the tests (with assertions).
     """
-    seed = commit() or datetime.now(tz=UTC).strftime("%Y-%m-%d")
     programs = [f"{BUILD}/tests/disagreeing_rank"]
     if not why_no_python_package():
         programs.append("bindings/python/tests/drawn_calls.py")
-    disagree = ("--disagree", ",".join(programs), "--seconds", str(FUZZ_SECONDS_OF_DISAGREEMENT), "--seed", seed)
+    disagree = ("--disagree", ",".join(programs), "--runs", str(FUZZ_RUNS_OF_DISAGREEMENT), "--seed", "stage")
     combinations = (
         (
             *("tools/fuzz", "--bench", f"build/{build}/bench/longshore-bench", "--jobs", "2"),
-            *("--seconds", str(half), "--seed", f"{seed}-{build}"),
+            *("--runs", str(FUZZ_RUNS), "--seed", f"stage-{build}"),
         )
-        for build, half in (("shared", max(1, seconds // 2)), ("test", max(1, seconds - seconds // 2)))
+        for build in ("shared", "test")
     )
     return (("tools/fuzz", *disagree), *combinations)
 
@@ -203,7 +199,7 @@ STAGES = (
     Stage("shared-build", build("shared"), budget=250),
     # The site of the documentation shows the Python package.
     Stage("system-rest", (pytest(REST, *IN_PARALLEL, *APART, "tests"),), PYTEST_CLOSING, after="python", budget=220),
-    Stage("fuzz", fuzz(FUZZ_SECONDS), FUZZ_CLOSING, after="python", budget=FUZZ_SECONDS + 40),
+    Stage("fuzz", fuzz(), FUZZ_CLOSING, after="python", budget=150),
     Stage("asan-build", build("asan"), budget=220),
     Stage("asan", (ctest("asan"),), CTEST_CLOSING, budget=110),
     Stage("tsan-build", build("tsan"), budget=120),
@@ -391,30 +387,14 @@ def summary(run: Run, seconds: float) -> list[str]:
     return lines
 
 
-def whole_seconds(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"'{text}' is no whole number of seconds from 1")
-    return int(text)
-
-
 def main(words: list[str], stages: tuple[Stage, ...] = STAGES) -> int:
     options = argparse.ArgumentParser("run_tests", description=str(__doc__).partition("\n")[0])
     options.add_argument("stage", nargs="*", help=", ".join(stage.name for stage in stages))
     part = options.add_mutually_exclusive_group()
     part.add_argument("--quick", action="store_true", help="the stages of `make test`")
     part.add_argument("--rest", action="store_true", help="the other stages of `make test-all`")
-    options.add_argument(
-        "--fuzz-seconds",
-        type=whole_seconds,
-        metavar="N",
-        help=f"seconds of the stage fuzz (default: {FUZZ_SECONDS}, with --rest {FUZZ_SECONDS_OF_REST})",
-    )
     asked = options.parse_args(words)
     names = asked.stage
-    seconds = asked.fuzz_seconds or (FUZZ_SECONDS_OF_REST if asked.rest else FUZZ_SECONDS)
-    if seconds != FUZZ_SECONDS:
-        changed = partial(replace, commands=fuzz(seconds), budget=seconds + 40)
-        stages = tuple(changed(stage) if stage.name == "fuzz" else stage for stage in stages)
     known = [stage.name for stage in stages]
     unknown = [name for name in names if name not in known]
     if unknown:

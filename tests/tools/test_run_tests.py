@@ -101,29 +101,18 @@ def test_the_beginning_and_the_end_of_endless_output_are_kept(
     assert "3 tests in 1 stages" in out
 
 
-def test_the_time_of_random_combinations_is_an_option(
-    run_tests: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_random_combinations_are_the_same_in_every_run(
+    run_tests: ModuleType, capsys: pytest.CaptureFixture[str]
 ) -> None:
     [stage] = [stage for stage in run_tests.STAGES if stage.name == "fuzz"]
-    disagreements, *combinations = [" ".join(command) for command in stage.commands]
-    assert "--disagree" in disagreements
-    assert [" --seconds 150 --seed " in command for command in combinations] == [True, True]
+    commands = [" ".join(command) for command in stage.commands]
+    assert "--disagree" in commands[0]
+    assert all(re.search(r" --runs \d+ --seed stage(-\w+)?$", command) for command in commands)
     tally = Tally()
     tally.add("ring/threads", Verdict(PASSED, variants=3))
-
-    def pretend(seconds: int) -> tuple[tuple[str, ...], ...]:
-        return printing(f"for {seconds} s\nfuzz: {tally.line()}") * 2
-
-    monkeypatch.setattr(run_tests, "fuzz", pretend)
-    assert run_tests.main(["--fuzz-seconds", "7", "fuzz"]) == 0
-    out = capsys.readouterr().out
-    assert "for 7 s\n" in out
-    assert "2 tests in 1 stages" in out
-    assert run_tests.main(["--rest"], (stage,)) == 0
-    assert "for 120 s\n" in capsys.readouterr().out
-    with pytest.raises(SystemExit):
-        run_tests.main(["--fuzz-seconds", "0"])
-    assert "'0' is no whole number of seconds from 1" in capsys.readouterr().err
+    counted = run_tests.Stage("fuzz", printing(f"fuzz: {tally.line()}") * 2, stage.closing)
+    assert run_tests.main([], (counted,)) == 0
+    assert "2 tests in 1 stages" in capsys.readouterr().out
 
 
 def waiting_for(file: Path, text: str, exit_status: int = 0) -> tuple[tuple[str, ...], ...]:

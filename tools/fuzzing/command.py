@@ -166,8 +166,9 @@ def sweep_disagreements(asked: argparse.Namespace, seed: str, launchers: Launche
             raise UsageError(f"--disagree: no file '{program}'")
     transports = chosen("--transport", asked.transport, DISAGREEING_TRANSPORTS)
     startable = [transport for transport in transports if launchers.why_not(transport) is None]
+    seconds = asked.seconds or (None if asked.runs else 300.0)
     return disagreements.sweep(
-        programs, startable, launchers, reporter, seed=seed, seconds=asked.seconds or 300.0, deadline=asked.deadline
+        programs, startable, launchers, reporter, seed=seed, seconds=seconds, most=asked.runs, deadline=asked.deadline
     )
 
 

@@ -29,13 +29,14 @@ def sweep(
     reporter: Reporter,
     *,
     seed: str,
-    seconds: float,
+    seconds: float | None,
+    most: int | None,
     deadline: float,
 ) -> int:
-    """Starts runs for `seconds`, and returns the exit status of the tool."""
+    """Makes `most` runs, or starts runs for `seconds`, and returns the exit status of the tool."""
     runs = failed = 0
-    until = time.monotonic() + seconds
-    while time.monotonic() < until:
+    until = time.monotonic() + (seconds or float("inf"))
+    while time.monotonic() < until and runs != most:
         numbers = random.Random(f"{seed}/{runs}")  # noqa: S311 - reproducible, not secret
         program, transport, ranks = numbers.choice(programs), numbers.choice(transports), numbers.randint(2, MAX_RANKS)
         settings = common_variables(max(1, int(deadline / 3))) | {

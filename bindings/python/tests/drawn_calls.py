@@ -95,6 +95,7 @@ def stream(team: longshore.Team, given: Arguments) -> None:
     longshore.stream(team, **given)
 
 
+# No two choices of an argument mean the same. With one field, `{0: 1}` would mean `1`.
 REQUESTS = {
     "strategy": ("agp", "exstack", "exstack2", "conveyor", "aggregator", "direct", "auto", "exstak"),
     "buffer_items": (0, 16, 32, -1),
@@ -117,7 +118,7 @@ CALLS: tuple[tuple[Callable[[longshore.Team, Arguments], None], dict[str, tuple[
             "mode": ("direct", "channel", "isend-recv", "persistent", "dirct"),
             "reach": ("corners", "faces", "edges"),
             "placement": ("linear", "auto", "cart", "levels"),
-            "shared": (0, 1, (0, 1), (1, 1, 1), {0: 1}, {1: 1}),
+            "shared": (0, 1, (0, 1), (1, 1, 1), {0: (1, 0)}, {1: (1, 0)}),
         },
     ),
     (halo_part, {"fields": (0, 1, (0, 2), 7), "width": (None, 0, 1, ((1, 0), (2, 1)))}),
@@ -141,10 +142,10 @@ CALLS: tuple[tuple[Callable[[longshore.Team, Arguments], None], dict[str, tuple[
     (
         boxes,
         {
-            "width": (0, 1, ((1, 0), (2, 1)), {0: 1}, {1: 1}, 1.5),
+            "width": (0, 1, ((1, 0), (2, 1)), {0: 2}, {1: 2}, 1.5),
             "fields": (1, 2, 1001),
             "dtype": TYPES,
-            "shared": (0, 1, (0, 1), {0: 1}),
+            "shared": (0, 1, (0, 1), {0: (1, 0)}),
             "mode": ("direct", "channel", "dirct"),
         },
     ),
