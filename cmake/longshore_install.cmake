@@ -9,10 +9,9 @@ if(LONGSHORE_FORTRAN)
           FILE longshore-fortran-targets.cmake COMPONENT longshore_development)
   longshore_fortran_compiler(LONGSHORE_FORTRAN_COMPILER)
 endif()
-# The components for find_package(longshore COMPONENTS ...): targets of this build, and those that
-# other builds have.
-set(LONGSHORE_BUILT_COMPONENTS core machine transport launch array aggregate stream gather halo
-                               ghost sort threads)
+# The components for find_package(longshore COMPONENTS ...): the layers and languages of this build,
+# and those that other builds have.
+get_property(LONGSHORE_BUILT_COMPONENTS GLOBAL PROPERTY longshore_components)
 set(LONGSHORE_MISSING_COMPONENTS "")
 foreach(component mpi shmem ucx simulated c fortran)
   string(TOUPPER ${component} option)
@@ -22,6 +21,7 @@ foreach(component mpi shmem ucx simulated c fortran)
     list(APPEND LONGSHORE_MISSING_COMPONENTS ${component})
   endif()
 endforeach()
+list(REMOVE_DUPLICATES LONGSHORE_BUILT_COMPONENTS)
 configure_package_config_file(
   "${PROJECT_SOURCE_DIR}/cmake/longshore-config.cmake.in"
   "${PROJECT_BINARY_DIR}/longshore-config.cmake"

@@ -83,6 +83,7 @@ function(longshore_add_layer name)
   if(LONGSHORE_UNITY)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
   endif()
+  set_property(GLOBAL APPEND PROPERTY longshore_components ${name})
   add_library(longshore::${name} ALIAS ${linked})
   set_target_properties(${linked} PROPERTIES EXPORT_NAME ${name} VERIFY_INTERFACE_HEADER_SETS ON)
   target_sources(${linked} ${linked_scope} FILE_SET HEADERS BASE_DIRS "${PROJECT_SOURCE_DIR}/src"
@@ -365,10 +366,12 @@ endfunction()
 
 # Tests share cores with other tests. So ranks are not bound. Open MPI must yield while it waits: it
 # knows only the ranks of its own test, and a collective would take a time slice. Tests ignore the
-# user's profile of strategy auto, and do not measure. Ranks compare all their collective calls.
+# user's profile of strategy auto, and do not measure, neither strategies nor caches. Ranks compare
+# all their collective calls.
 set(LONGSHORE_TEST_ENVIRONMENT
     LONGSHORE_MACHINE=${PROJECT_SOURCE_DIR}/tests/machines/small.toml
     LONGSHORE_CHECK=1 LONGSHORE_PIN=0 LONGSHORE_TIMEOUT=60 LONGSHORE_PROFILE=off
+    LONGSHORE_CACHES=near
     OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_mpi_yield_when_idle=1)
 
 # AddressSanitizer with the libraries of MPI, OpenSHMEM and UCX: memory that these libraries keep

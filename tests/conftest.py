@@ -135,7 +135,12 @@ def root(debian: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cle
 @pytest.fixture
 def quiet_environment() -> dict[str, str]:
     """The environment, with no variables of Longshore except those that all tests set."""
-    settings = {"LONGSHORE_CHECK": "1", "LONGSHORE_PIN": "0", "LONGSHORE_PROFILE": "off"}
+    settings = {
+        "LONGSHORE_CACHES": "near",
+        "LONGSHORE_CHECK": "1",
+        "LONGSHORE_PIN": "0",
+        "LONGSHORE_PROFILE": "off",
+    }
     return {k: v for k, v in os.environ.items() if not k.startswith("LONGSHORE_")} | settings
 
 

@@ -124,13 +124,17 @@ def test_a_project_with_another_fortran_compiler_compiles_the_module_itself(
 
 
 @pytest.mark.consumer
-@pytest.mark.parametrize("component", ["halo", "halo;mpi;launch"])
+@pytest.mark.parametrize("component", ["halo", "stream;gather;halo;boxes;ghost;sort;mpi;launch"])
 def test_a_program_of_one_pattern_links_that_component(
     component: str, installed: Path, build_consumer: Callable[..., Path], quiet_environment: dict[str, str]
 ) -> None:
     if "mpi" in component and not (installed / "include" / "longshore_mpi.h").exists():
         pytest.skip("built without MPI (LONGSHORE_MPI)")
-    settings = (f"-DCONSUMER_COMPONENTS={component}", "-DCONSUMER_LIBRARIES=longshore::halo")
+    settings = (
+        f"-DCONSUMER_COMPONENTS={component}",
+        "-DCONSUMER_LIBRARIES=longshore::halo",
+        "-DCONSUMER_POLICIES=3.0",
+    )
     program = build_consumer(SOURCE.with_name("one_pattern.cpp"), *settings)
     run_on_four_threads(program, quiet_environment)
 

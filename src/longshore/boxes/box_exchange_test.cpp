@@ -2,6 +2,7 @@
 // value of each cell itself.
 #include <longshore/boxes/box_copy.hpp>
 #include <longshore/boxes/box_exchange.hpp>
+#include <longshore/exchange/caches_test.hpp>
 
 #include <longshore/core/error.hpp>
 #include <longshore/core/random.hpp>
@@ -153,6 +154,7 @@ TEST(BoxExchange, an_update_fills_halos_from_their_owners_and_nothing_else) {
       const auto mine = all.of(team.rank());
       const box_layout layout(team, mine, {.domain = domain, .periodic = test.periodic});
       EXPECT_EQ(layout.mine().size(), mine.size());
+      const testing::assumed_caches caches(team, number % 2 == 1);
       for (const auto mode : values_of<box_mode>()) {
         box_field<double> u(layout, test.widths, test.shared);
         box_field<std::int32_t> v(layout, 1);
@@ -214,7 +216,10 @@ TEST(BoxExchange, assembled_cells_are_the_sums_of_all_copies_with_equal_bits_eve
       const box_layout layout(team, all.boxes, all.owners,
                               {.domain = domain, .periodic = test.periodic});
       std::vector<std::uint64_t> bits_of_first_mode;
-      for (const auto mode : values_of<box_mode>()) {
+      std::vector<std::pair<box_mode, bool>> ways{{box_mode::direct, true}};
+      for (const auto mode : values_of<box_mode>()) ways.emplace_back(mode, false);
+      for (const auto& [mode, are_far] : ways) {
+        const testing::assumed_caches caches(team, are_far);
         box_field<double> u(layout, test.widths, test.shared);
         box_exchange halos(layout, {.mode = mode}, u);
         for (std::size_t b = 0; b < mine.size(); ++b)

@@ -27,7 +27,12 @@ void expect_right_after_each_binding(team& team, const ghost_case& c, ghost_stra
     // Later fields have other strides and other addresses. Some are freed in between.
     auto next = std::make_unique<field>(graph.owned(), graph.ghosts(), tag % 2 == 0 ? 8 : 24);
     next->fill(tag, me);
-    plan.update(next->view());
+    if (tag == 1) {
+      plan.update(next->view());
+    } else {
+      plan.start_update(next->view());
+      plan.wait();
+    }
     EXPECT_EQ(wrong_after_update(*next, c, team.rank(), tag, double{}), 0u)
         << name_of(strategy) << ", " << c.name;
     next->fill(tag + 10, me);

@@ -53,8 +53,10 @@ class ghost_exchange {
   /// An empty plan, to which a plan can be assigned. Its operations throw errc::usage, like those of
   /// a plan that was moved from.
   ghost_exchange();
-  /// Collective. REQUIRES: the memory of the fields outlives the plan and has an element for each
-  /// owned element and each ghost of the graph. All ranks pass the same options, and fields of the
+  /// Whether this is a plan, and not empty.
+  explicit operator bool() const noexcept { return static_cast<bool>(plan_); }
+  /// Collective. REQUIRES: the memory of the fields has an element for each owned element and each
+  /// ghost of the graph, and exists until the plan is destroyed or bound to other memory. All ranks pass the same options, and fields of the
   /// same types in the same order; otherwise all ranks throw errc::usage. Throws errc::unsupported
   /// on all ranks if the ranks cannot use the strategy.
   ///
@@ -117,20 +119,25 @@ class ghost_exchange {
   }
 
   /// Local. Binds the plan to other fields of the same types, and with the same places, such as
-  /// vectors that a program allocates anew. The memory of the new fields outlives its use. Neighbours
-  /// that read a field learn its address in the next operation. Throws errc::usage for other types or
-  /// places, if the plan is in flight, and if the plan was made for memory that neighbours read, and
-  /// the new memory cannot be read.
+  /// vectors that a program allocates anew. Neighbours that read a field learn its address in the next
+  /// operation. A plan that was made for own memory packs messages also after it was bound to
+  /// shareable memory. Throws errc::usage for other types or places, if the plan is in flight, and if
+  /// the plan was made for memory that neighbours read, and the new memory cannot be read.
   template <class... T>
   void rebind(const ghost_field<T>&... fields) {
     rebind(std::vector<ghost_memory>{fields.memory()...});
   }
   void rebind(const std::vector<ghost_memory>& fields);
-  /// Binds the plan to `fields`, and exchanges them.
+  /// Binds the plan to `fields`, and begins to exchange them, or exchanges them.
+  template <class... T>
+  void start_update(const ghost_field<T>&... fields) {
+    rebind(fields...);
+    start_update();
+  }
   template <class... T>
   void update(const ghost_field<T>&... fields) {
-    rebind(fields...);
-    update();
+    start_update(fields...);
+    wait();
   }
 
   /// Collective. Remakes the plan for other ghosts, which have the same form as in the graph.

@@ -203,6 +203,7 @@ TEST(GhostGraph, an_empty_graph_and_an_empty_plan_can_be_assigned) {
     const std::vector<std::string> graph_is_empty{"ghost graph is empty"},
         plan_is_empty{"ghost plan is empty"};
     const auto expect_empty = [&] {
+      EXPECT_FALSE(plan);
       expect_error(team, errc::usage, graph_is_empty, [&] { (void)graph.ghosts(); });
       expect_error(team, errc::usage, graph_is_empty, [&] { (void)graph.locations(); });
       expect_error(team, errc::usage, graph_is_empty, [&] { graph = graph.remade(ghosts); });
@@ -222,6 +223,7 @@ TEST(GhostGraph, an_empty_graph_and_an_empty_plan_can_be_assigned) {
                  [&] { plan = ghost_exchange(graph, {}, ghost_field(x.data(), x.data() + 4)); });
     graph = ghost_graph(team, 4, ghosts);
     plan = ghost_exchange(graph, {}, ghost_field(x.data(), x.data() + 4));
+    EXPECT_TRUE(plan);
     x[0] = 7, x[3] = 8;
     plan.update();
     EXPECT_EQ(x[4], 7);

@@ -1,5 +1,6 @@
 // Tests every strategy and operation on graphs of every shape, on every transport. All elements and
 // ghosts must have the values of a serial oracle, bit by bit.
+#include <longshore/exchange/caches_test.hpp>
 #include <longshore/ghost/ghost_test.hpp>
 
 #include <longshore/transport/spmd_test.hpp>
@@ -19,10 +20,11 @@ constexpr auto blend = [](vec3& a, const vec3& b) {
 
 TEST(Ghost, every_ghost_is_right_by_every_strategy) {
   spmd([](team& team) {
-    std::size_t checked = 0;
+    std::size_t checked = 0, number = 0;
     for (const auto& c : ghost_cases(team.size())) {
       const auto graph = graph_of(team, c);
       const auto owned = graph.owned(), ghosts = graph.ghosts();
+      const testing::assumed_caches caches(team, ++number % 2 == 0);
       for (const auto strategy : possible_strategies(team)) {
         test_field<double, shared_bytes> a(owned, ghosts);
         test_field<vec3> b(owned, ghosts, 40);
@@ -50,11 +52,12 @@ TEST(Ghost, every_ghost_is_right_by_every_strategy) {
 
 TEST(Ghost, accumulate_gives_the_bits_of_a_serial_loop_by_every_strategy) {
   spmd([](team& team) {
-    std::size_t checked = 0;
+    std::size_t checked = 0, number = 0;
     const auto me = static_cast<std::uint64_t>(team.rank());
     for (const auto& c : ghost_cases(team.size())) {
       const auto graph = graph_of(team, c);
       const auto owned = graph.owned(), ghosts = graph.ghosts();
+      const testing::assumed_caches caches(team, ++number % 2 == 0);
       for (const auto strategy : possible_strategies(team)) {
         test_field<double> a(owned, ghosts);
         test_field<vec3, shared_bytes> b(owned, ghosts, 32);

@@ -1,5 +1,6 @@
 // Tests sums over copies of cells, fields of vertices, and parts of plans, against a serial oracle:
 // each rank computes the whole domain itself.
+#include <longshore/exchange/caches_test.hpp>
 #include <longshore/halo/halo_test.hpp>
 
 #include <longshore/core/error.hpp>
@@ -121,7 +122,11 @@ TEST(HaloAccumulate, assembled_cells_are_the_sums_of_all_copies_with_equal_bits_
       const oracle expected{grid, extents_of(c), c.widths, c.shared, c.reach};
       const auto sums = sums_of(expected);
       std::vector<std::uint64_t> bits_of_first_mode;
-      for (const auto mode : possible_modes(grid)) {
+      auto modes = possible_modes(grid);
+      modes.push_back(halo_mode::direct);  // again, with far caches
+      for (std::size_t i = 0; i < modes.size(); ++i) {
+        const auto mode = modes[i];
+        const testing::assumed_caches caches(team, i + 1 == modes.size());
         field<double> u(grid, extents_of(c), c.widths, c.shared);
         halo_exchange halos(grid, {.mode = mode, .reach = c.reach}, u);
         std::vector<std::uint64_t> bits;
@@ -137,7 +142,7 @@ TEST(HaloAccumulate, assembled_cells_are_the_sums_of_all_copies_with_equal_bits_
           });
           EXPECT_EQ(wrong, 0) << name_of(mode) << ", dimensions " << c.dimensions;
         }
-        // The order of a sum does not depend on the mode.
+        // The order of a sum does not depend on the mode, nor on the caches.
         if (bits_of_first_mode.empty()) bits_of_first_mode = bits;
         EXPECT_EQ(bits, bits_of_first_mode) << name_of(mode);
       }
@@ -198,6 +203,7 @@ TEST(HaloAccumulate, an_exchange_fills_what_lies_beyond_shared_layers_and_leaves
       const auto value_at = [](const triple& place) {
         return static_cast<double>(place[0] + 100 * place[1] + 10000 * place[2]);
       };
+      const testing::assumed_caches caches(team, &c == &cases.front() || &c == &cases[3]);
       for (const auto& [mode, algorithm] : testing::possible_pairs(grid)) {
         if (filled_by(algorithm, c.reach) != c.reach) continue;
         field<double> u(grid, extents_of(c), c.widths, c.shared);

@@ -68,6 +68,8 @@ class halo_exchange {
   /// An empty plan, to which a plan can be assigned. Its operations throw errc::usage, like those of
   /// a plan that was moved from.
   halo_exchange();
+  /// Whether this is a plan, and not empty.
+  explicit operator bool() const noexcept { return plan_ || rounds_; }
   /// Collective. All ranks pass the same grid, algorithm, mode and reach, and fields of the same
   /// types in the same order; otherwise all ranks throw errc::usage. Blocks that are neighbours
   /// along one dimension must have equal extents along the others. The memory of the fields must

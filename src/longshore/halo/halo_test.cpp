@@ -1,4 +1,5 @@
 // Tests every algorithm in every mode on every transport. Each cell must have its expected value.
+#include <longshore/exchange/caches_test.hpp>
 #include <longshore/halo/halo_test.hpp>
 
 #include <longshore/core/error.hpp>
@@ -91,7 +92,9 @@ TEST(Halo, widths_may_differ_by_side_and_be_zero) {
 TEST(Halo, fields_of_several_types_and_widths_share_their_messages) {
   spmd([](team& team) {
     const rank_grid grid(team);
+    std::size_t number = 0;
     for (const auto& [mode, algorithm] : possible_pairs(grid)) {
+      const testing::assumed_caches caches(team, ++number % 2 == 0);
       const halo_options options{.algorithm = algorithm, .mode = mode};
       field<double> a(grid, {8, 3, 4}, 1);
       field<float> b(grid, {8, 3, 4}, halo_widths({2, 1, 0}, {1, 3, 2}));

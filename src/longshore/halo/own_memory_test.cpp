@@ -1,5 +1,6 @@
 // Tests exchanges of fields in memory of the program: packed past the caches, and in memory of
 // shared_allocator, which neighbours read directly.
+#include <longshore/exchange/caches_test.hpp>
 #include <longshore/halo/detail/algorithms/plan_rounds.hpp>
 #include <longshore/halo/detail/grid_handshake.hpp>
 #include <longshore/halo/detail/neighbour_fields.hpp>
@@ -10,7 +11,6 @@
 #include <longshore/transport/spmd_test.hpp>
 
 #include <array>
-#include <numeric>
 
 namespace longshore {
 namespace {
@@ -47,11 +47,9 @@ std::optional<std::string> wrong_after_streaming(team& team, const auto& fault) 
       detail::learn_fields_of_neighbours(team, *detail::messenger_of(grid), std::span(&part, 1));
   auto rounds = detail::plan_rounds(halo_algorithm::standard, {grid, std::span(&part, 1), known});
   fault(rounds[0]);
-  std::vector<int> all_ranks(static_cast<std::size_t>(team.size()));
-  std::iota(all_ranks.begin(), all_ranks.end(), 0);
+  const testing::assumed_caches far(team, true);
   auto setup = detail::setup_of_rounds(grid, halo_mode::channel, rounds, std::span(&u.memory(), 1));
   setup.by = detail::carrier::channels;
-  setup.far_peers = [&] { return all_ranks; };
   detail::exchange_plan plan(team, std::move(setup), {});
   std::optional<std::string> wrong;
   for (std::uint64_t tag = 1; tag <= 4; ++tag) {
@@ -104,6 +102,7 @@ TEST(OwnMemory, of_shared_allocator_needs_no_messages_on_a_node) {
     const rank_grid grid(team);
     std::vector<double> cells;
     std::vector<double, shared_allocator<double>> shared;
+    const testing::assumed_caches near(team, false);
     const halo_exchange packed(grid, {}, view_of(cells, {6, 6, 6}, 1));
     const halo_exchange direct(grid, {}, view_of(shared, {6, 6, 6}, 1));
     if (team.nodes().node_count() > 1) return;

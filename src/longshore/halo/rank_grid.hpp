@@ -14,9 +14,7 @@ namespace longshore {
 class rank_grid;
 enum class cart_order;
 namespace detail {
-class neighbour_handshake;
 rank_grid cart_grid(team& team, const void* communicator, const char* headers, cart_order order);
-const std::shared_ptr<neighbour_handshake>& handshake_of(const rank_grid& grid);
 class messenger;
 const std::shared_ptr<messenger>& messenger_of(const rank_grid& grid);
 }  // namespace detail
@@ -75,8 +73,6 @@ class rank_grid {
   rank_grid(longshore::team& team, int dimensions, const std::array<bool, 3>& periodic,
             placed_grid placed);
 
-  friend const std::shared_ptr<detail::neighbour_handshake>& detail::handshake_of(
-      const rank_grid& grid);
   friend const std::shared_ptr<detail::messenger>& detail::messenger_of(const rank_grid& grid);
 
   longshore::team* team_;
@@ -84,9 +80,8 @@ class rank_grid {
   std::array<bool, 3> periodic_;
   placed_grid placed_;
   std::array<int, 3> coordinates_{};
-  // Null until the first plan that needs them.
+  // Null until the first plan that needs it.
   mutable std::shared_ptr<detail::messenger> messenger_;
-  mutable std::shared_ptr<detail::neighbour_handshake> handshake_;
 };
 
 }  // namespace longshore

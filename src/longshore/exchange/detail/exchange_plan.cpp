@@ -2,6 +2,7 @@
 #include <longshore/exchange/detail/exchange_plan.hpp>
 
 #include <longshore/core/error.hpp>
+#include <longshore/exchange/detail/movers/cache_distance.hpp>
 #include <longshore/exchange/detail/movers/link_mover.hpp>
 #include <longshore/machine/memory_sizes.hpp>
 #include <longshore/transport/waiter.hpp>
@@ -31,22 +32,30 @@ exchange_plan::exchange_plan(team& ranks, plan_setup setup, plan_arguments argum
   auto& programs = setup.programs;
   std::size_t rounds = 0;
   for (const auto& program : programs) rounds += program.rounds.size();
-  if (by_ == carrier::direct && ranks_.nodes().largest_node() > 1)
-    direct_peers_.emplace(ranks_, setup.reads, setup.neighbours, memory_->memories(),
-                          memory_->elements(), rounds);
-  // The ranks agree after this check, so that all refuse a plan that one rank cannot make.
+  // Channels, too, need to know how far the caches of their peers are.
+  if (!is_mpi_carrier(by_) && ranks_.nodes().largest_node() > 1)
+    direct_peers_.emplace(ranks_, by_ == carrier::direct ? setup.reads : read_policy::none,
+                          setup.neighbours, memory_->memories(), memory_->elements(), rounds);
+  // The ranks agree after these checks, so that all refuse a plan that one rank cannot make.
+  if (direct_peers_) arguments.attempt([] { (void)caches_by_environment(); });
   if (is_mpi_carrier(by_) || are_posted_between_nodes(ranks_))
     arguments.attempt([&] { check_sizes(programs); });
   auto agreed = agree(*setup.neighbours, arguments, programs, setup.attachments);
   if (setup.complete) setup.complete(programs, std::move(agreed.attachments));
-  if (agreed.has_channels && setup.far_peers) context_.far_peers = setup.far_peers();
+  for (const auto& [rank, is_far] : node_access::of(ranks_).far_caches())
+    if (is_far) context_.far_peers.push_back(rank);
   std::size_t number = 0;
   for (auto& program : programs) {
     auto& prepared = programs_.emplace_back();
     prepared.payload_bytes = program.payload_bytes;
-    if (!is_mpi_carrier(by_)) cut(program);
-    for (const auto& round : program.rounds)
+    for (auto& round : program.rounds) {
+      std::size_t parts = 0;
+      for (auto& in : round.incoming)
+        for (auto& part : in.parts) part.number = parts++;
+      if (direct_peers_ && !context_.keeps_slots) split(round);
+      if (!is_mpi_carrier(by_)) cut(round);
       prepared.rounds.push_back({make_mover(round, number++), round.combines});
+    }
   }
   if (agreed.has_channels) open_channels();
   if (are_posted_between_nodes(ranks_) && !context_.keeps_slots) post_messages();
@@ -124,7 +133,7 @@ void exchange_plan::check_sizes(std::span<const exchange_program> programs) cons
 }
 
 // Agrees on the arguments, and on whether any rank needs channels. Takes one exchange, which also
-// carries the attachments, and a second one if ranks of a node share a plan for the first time.
+// carries the attachments. If ranks of a node share a plan for the first time, it takes two more.
 exchange_plan::agreement exchange_plan::agree(
     messenger& neighbours, const plan_arguments& arguments,
     std::span<const exchange_program> programs,
@@ -144,12 +153,13 @@ exchange_plan::agreement exchange_plan::agree(
     neighbours.agree(numbers, settle);
     return {result[needs_channels] != 0, {}};
   }
-  numbers[must_confirm] = direct_peers_->knows_reach() ? 0 : 1;
+  numbers[must_confirm] = direct_peers_->knows_peers() ? 0 : 1;
   auto received = direct_peers_->exchange(numbers, settle, attachments);
   if (result[must_confirm] != 0) {
+    direct_peers_->confirm();
     numbers.assign(numbers.size(), 0);
     numbers[needs_channels] = channels_needed(true);
-    direct_peers_->confirm(numbers, settle);
+    neighbours.agree(numbers, settle);
   }
   return {result[needs_channels] != 0, std::move(received)};
 }
@@ -157,28 +167,46 @@ exchange_plan::agreement exchange_plan::agree(
 // Returns whether a message of this rank needs a channel. Without `has_mapped`, only outgoing
 // messages count, because the peers have not described their memory yet.
 bool exchange_plan::any_needs_channel(std::span<const exchange_program> programs, bool has_mapped) {
-  const auto needs = [&](const auto& message, const auto& is_direct) {
+  const auto needs = [&](const auto& message) {
     if (message.peer == ranks_.rank() || is_posted(context_, message.peer)) return false;
     const auto* const peer = direct_peers_ ? direct_peers_->find(message.peer) : nullptr;
-    return peer == nullptr || !is_direct(*peer);
+    return peer == nullptr || !direct_peers_->is_read(*peer, message);
   };
   for (const auto& program : programs)
-    for (const auto& round : program.rounds) {
-      for (const auto& out : round.outgoing)
-        if (needs(out, [&](const direct_peer& peer) { return direct_peers_->is_read(peer, out); }))
-          return true;
-      if (!has_mapped) continue;
-      for (const auto& in : round.incoming)
-        if (needs(in, [&](const direct_peer& peer) { return direct_peers_->can_read(peer, in); }))
-          return true;
-    }
+    for (const auto& round : program.rounds)
+      if (std::any_of(round.outgoing.begin(), round.outgoing.end(), needs) ||
+          (has_mapped && std::any_of(round.incoming.begin(), round.incoming.end(), needs)))
+        return true;
   return false;
 }
 
-void exchange_plan::cut([[maybe_unused]] exchange_program& program) const {
+// Splits messages of which only some parts are read: the parts that are packed become a message of
+// their own.
+void exchange_plan::split(exchange_round& round) {
+  const auto split_all = [&](auto& messages) {
+    std::remove_reference_t<decltype(messages)> all;
+    for (auto& message : messages) {
+      auto& parts = message.parts;
+      auto packed = parts.end();
+      if (const auto* const peer = direct_peers_->find(message.peer); peer != nullptr)
+        packed = std::stable_partition(parts.begin(), parts.end(), [&](const auto& part) {
+          return direct_peers_->is_read(*peer, part);
+        });
+      auto rest = message;
+      rest.parts.assign(packed, parts.end());
+      parts.erase(packed, parts.end());
+      if (!parts.empty() || rest.parts.empty()) all.push_back(std::move(message));
+      if (!rest.parts.empty()) all.push_back(std::move(rest));
+    }
+    messages = std::move(all);
+  };
+  split_all(round.outgoing);
+  split_all(round.incoming);
+}
+
+void exchange_plan::cut([[maybe_unused]] exchange_round& round) const {
 #ifdef LONGSHORE_HAVE_MPI
-  if (!are_posted_between_nodes(ranks_)) return;
-  for (auto& round : program.rounds)
+  if (are_posted_between_nodes(ranks_))
     round = cut_messages(round, ranks_.nodes(), context_.memories, mpi::longest_posted_message());
 #endif
 }

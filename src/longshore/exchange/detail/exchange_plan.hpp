@@ -27,14 +27,11 @@ class link_mover;
 struct plan_setup {
   std::string_view name;  ///< of the front end in messages, such as "ghost"
   carrier by = carrier::direct;
-  read_policy reads = read_policy::all;  ///< with carrier `direct`
+  read_policy reads = read_policy::dense;  ///< with carrier `direct`
   /// The options of mover_context.
   tasks* workers = nullptr;
   std::size_t touched_bytes = 0;
   bool posts_in_place = false, keeps_slots = false;
-  /// Collective. Returns the far peers of mover_context. Called if a rank needs channels; may be
-  /// empty.
-  std::function<std::vector<int>()> far_peers = {};
   /// Reaches all ranks with which this rank exchanges messages.
   std::shared_ptr<messenger> neighbours;
   std::unique_ptr<plan_memory> memory = {};
@@ -95,7 +92,8 @@ class exchange_plan {
                                 const std::vector<std::vector<std::byte>>& attachments);
   [[nodiscard]] bool any_needs_channel(std::span<const exchange_program> programs, bool has_mapped);
   void check_sizes(std::span<const exchange_program> programs) const;
-  void cut(exchange_program& program) const;
+  void split(exchange_round& round);
+  void cut(exchange_round& round) const;
   [[nodiscard]] std::unique_ptr<mover> make_mover(const exchange_round& round, std::size_t number);
   void open_channels();
   void post_messages();

@@ -12,8 +12,9 @@ outgoing_part slice(const outgoing_part& part, std::size_t begin, std::size_t co
 incoming_part slice(const incoming_part& part, std::size_t begin, std::size_t count) {
   auto sender_elements = part.sender_elements.list();  // empty if this rank does not know them
   if (!sender_elements.empty()) sender_elements = sender_elements.slice(begin, count);
-  return {part.memory, part.elements.list().slice(begin, count), part.sender_memory,
-          std::move(sender_elements), part.contributor};
+  return {part.memory,        part.elements.list().slice(begin, count),
+          part.sender_memory, std::move(sender_elements),
+          part.contributor,   part.number};
 }
 
 template <class Message>

@@ -23,9 +23,11 @@ struct incoming_part {
   element_set elements;
   int sender_memory = 0;
   element_set sender_elements;
-  /// The rank whose values these are. Parts are combined in the order of these ranks, and of the
-  /// messages and parts of a rank.
+  /// The rank whose values these are. Parts are combined in the order of these ranks, and those of
+  /// a rank in the order of their numbers. The plan numbers the parts of a round in the order of its
+  /// messages. So the order does not depend on how parts arrive.
   int contributor = -1;
+  std::size_t number = 0;
 };
 
 /// A message to or from one rank. Messages of a rank to itself are incoming only.

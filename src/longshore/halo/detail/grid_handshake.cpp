@@ -20,12 +20,4 @@ const std::shared_ptr<messenger>& messenger_of(const rank_grid& grid) {
   return grid.messenger_;
 }
 
-const std::shared_ptr<neighbour_handshake>& handshake_of(const rank_grid& grid) {
-  if (grid.handshake_) return grid.handshake_;
-  auto peers = neighbours_of(grid);
-  std::erase_if(peers, [&](int peer) { return !grid.ranks().nodes().is_local(peer); });
-  grid.handshake_ = std::make_shared<neighbour_handshake>(grid.ranks(), std::move(peers));
-  return grid.handshake_;
-}
-
 }  // namespace longshore::detail

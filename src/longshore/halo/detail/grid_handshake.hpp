@@ -4,7 +4,6 @@
 #include <longshore/exchange/detail/agreement/messenger.hpp>
 #include <longshore/halo/rank_grid.hpp>
 #include <longshore/transport/agree_on_arguments.hpp>
-#include <longshore/transport/detail/neighbour_handshake.hpp>
 
 #include <memory>
 
@@ -16,9 +15,5 @@ namespace longshore::detail {
 /// Returns the messenger to all neighbours of this rank. The grid, its copies and its plans share it.
 /// The first call is collective. The destruction of the last owner is collective, too.
 [[nodiscard]] const std::shared_ptr<messenger>& messenger_of(const rank_grid& grid);
-
-/// Returns the handshake with the neighbours on the node, which knows whose caches are far. Shared
-/// and made like the messenger.
-[[nodiscard]] const std::shared_ptr<neighbour_handshake>& handshake_of(const rank_grid& grid);
 
 }  // namespace longshore::detail

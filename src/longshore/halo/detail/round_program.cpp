@@ -119,13 +119,9 @@ void check_messages(const team& ranks, std::span<const halo_round> rounds) {
 plan_setup halo_setup(const rank_grid& grid, halo_mode mode) {
   plan_setup setup{
       .name = "halo",
-      .reads = mode == halo_mode::direct ? read_policy::all : read_policy::large_contiguous,
+      .reads = mode == halo_mode::direct ? read_policy::dense : read_policy::large_contiguous,
       .neighbours = messenger_of(grid)};
   setup.posts_in_place = true;
-  setup.far_peers = [&grid] {
-    return grid.ranks().nodes().largest_node() > 1 ? handshake_of(grid)->far_peers()
-                                                   : std::vector<int>();
-  };
   return setup;
 }
 

@@ -1,7 +1,7 @@
 // Exchanges messages between a rank and its neighbours, so that they agree on graphs and plans.
 #pragma once
 
-#include <longshore/transport/detail/neighbour_handshake.hpp>
+#include <longshore/exchange/detail/agreement/neighbour_handshake.hpp>
 #include <longshore/transport/team.hpp>
 
 #include <cstddef>

@@ -1,6 +1,8 @@
 // A box of elements with a stride per dimension, and the copy between two boxes of equal extents.
 #pragma once
 
+#include <longshore/exchange/detail/copy/copy_stores.hpp>
+
 #include <array>
 #include <cstddef>
 
@@ -21,14 +23,6 @@ struct strided_box {
   [[nodiscard]] strided_box contiguous_at(std::byte* memory) const noexcept;
   /// Whether the elements are in order without gaps.
   [[nodiscard]] bool is_contiguous() const noexcept;
-};
-
-/// How a copy writes.
-enum class copy_stores {
-  ordinary,
-  /// Bypasses the caches, for memory that another core reads next (core/streaming_store.hpp). The
-  /// caller calls fence_streaming_stores() afterwards.
-  streaming
 };
 
 /// A second box that is copied together with a first one, run by run.

@@ -42,7 +42,8 @@ index_list placed(const index_list& list, const bound_field& field) {
 
 element_pairs::element_pairs(const element_set& to, const bound_memory& to_fields,
                              const element_set& from, const bound_memory& from_fields,
-                             copy_stores stores) {
+                             copy_stores stores)
+    : stores_(stores) {
   assert(to.size() == from.size() && to_fields.size() == from_fields.size());
   if (to.box() == nullptr && from.box() == nullptr) {
     const auto has_places = [](const bound_field& field) { return field.places != nullptr; };
@@ -70,7 +71,7 @@ void element_pairs::copy(std::size_t k, const element_memory& to, const element_
                          std::size_t element_bytes, int task, int tasks) const {
   if (copies_.empty()) {
     if (task > 0) return;
-    lists_[lists_.size() > 1 ? k : 0].copy(to, from, element_bytes);
+    lists_[lists_.size() > 1 ? k : 0].copy(to, from, element_bytes, stores_);
     return;
   }
   const auto& copy = copies_[k];

@@ -20,8 +20,8 @@ class element_pairs {
   element_pairs() = default;
   /// REQUIRES: the sets have equal sizes; two boxes have equal extents. If one set is a box, the
   /// other set is a box or a contiguous list. The addresses of the fields and the element_bytes of
-  /// `from_fields` are not used. Streaming stores need boxes whose runs begin and end at multiples
-  /// of 4 bytes.
+  /// `from_fields` are not used. Streaming stores need runs and elements that begin and end at
+  /// multiples of 4 bytes.
   element_pairs(const element_set& to, const bound_memory& to_fields, const element_set& from,
                 const bound_memory& from_fields, copy_stores stores = copy_stores::ordinary);
 
@@ -59,6 +59,7 @@ class element_pairs {
   // One for all fields, or one per field if fields have places of their own.
   std::vector<pair_list> lists_;
   std::vector<box_copy> copies_;  // one per field; empty if the sets are lists
+  copy_stores stores_ = copy_stores::ordinary;
   double lines_ = 0;
 };
 

@@ -55,4 +55,9 @@ class element_set {
   std::variant<index_list, element_box> elements_;
 };
 
+/// Returns about how many cache lines the elements touch, each once. Element i begins at i *
+/// stride_bytes, and the first line at element 0.
+[[nodiscard]] std::size_t line_count(const element_set& elements, std::ptrdiff_t stride_bytes,
+                                     std::size_t element_bytes);
+
 }  // namespace longshore::detail

@@ -1,6 +1,8 @@
 // Finds runs of consecutive pairs. Copies elements by loops compiled for usual element sizes.
 #include <longshore/exchange/detail/elements/index_list.hpp>
 
+#include <longshore/core/streaming_store.hpp>
+
 #include <cassert>
 #include <cstring>
 
@@ -10,28 +12,38 @@ namespace {
 // If runs have fewer pairs on average, the pairs are copied one by one.
 constexpr std::size_t min_mean_run = 8;
 
-template <std::size_t Bytes>
-void copy_elements(const element_batch& batch) {
-  for_each_pair_of_addresses<Bytes>(
-      batch, [](std::byte* to, const std::byte* from) { std::memcpy(to, from, Bytes); });
+template <copy_stores Stores>
+void copy_bytes(std::byte* to, const std::byte* from, std::size_t bytes) {
+  if constexpr (Stores == copy_stores::streaming)
+    stream_run(to, from, bytes);
+  else
+    std::memcpy(to, from, bytes);
 }
 
+template <copy_stores Stores, std::size_t Bytes>
+void copy_elements(const element_batch& batch) {
+  for_each_pair_of_addresses<Bytes>(
+      batch, [](std::byte* to, const std::byte* from) { copy_bytes<Stores>(to, from, Bytes); });
+}
+
+template <copy_stores Stores>
 void copy_pairs(const element_batch& batch, std::size_t bytes) {
   const bool is_block = batch.to_index == nullptr && batch.from_index == nullptr &&
                         batch.to_stride_bytes == static_cast<std::ptrdiff_t>(bytes) &&
                         batch.from_stride_bytes == static_cast<std::ptrdiff_t>(bytes);
   if (is_block) {
-    std::memcpy(batch.to, batch.from, batch.count * bytes);
+    copy_bytes<Stores>(batch.to, batch.from, batch.count * bytes);
     return;
   }
   switch (bytes) {
-    case 4: return copy_elements<4>(batch);
-    case 8: return copy_elements<8>(batch);
-    case 16: return copy_elements<16>(batch);
-    case 24: return copy_elements<24>(batch);
+    case 4: return copy_elements<Stores, 4>(batch);
+    case 8: return copy_elements<Stores, 8>(batch);
+    case 16: return copy_elements<Stores, 16>(batch);
+    case 24: return copy_elements<Stores, 24>(batch);
     default:
-      for_each_pair_of_addresses<0>(
-          batch, [bytes](std::byte* to, const std::byte* from) { std::memcpy(to, from, bytes); });
+      for_each_pair_of_addresses<0>(batch, [bytes](std::byte* to, const std::byte* from) {
+        copy_bytes<Stores>(to, from, bytes);
+      });
   }
 }
 
@@ -112,8 +124,13 @@ void pair_list::for_each_batch(const element_memory& to, const element_memory& f
 }
 
 void pair_list::copy(const element_memory& to, const element_memory& from,
-                     std::size_t element_bytes) const {
-  for_each_batch(to, from, [&](const element_batch& batch) { copy_pairs(batch, element_bytes); });
+                     std::size_t element_bytes, copy_stores stores) const {
+  for_each_batch(to, from, [&](const element_batch& batch) {
+    if (stores == copy_stores::streaming)
+      copy_pairs<copy_stores::streaming>(batch, element_bytes);
+    else
+      copy_pairs<copy_stores::ordinary>(batch, element_bytes);
+  });
 }
 
 void pair_list::combine(const element_memory& to, const element_memory& from, batch_function loop,

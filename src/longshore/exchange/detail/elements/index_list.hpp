@@ -2,6 +2,7 @@
 #pragma once
 
 #include <longshore/exchange/combine_op.hpp>
+#include <longshore/exchange/detail/copy/copy_stores.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -57,8 +58,10 @@ class pair_list {
 
   [[nodiscard]] std::size_t size() const noexcept { return to_.size(); }
   [[nodiscard]] std::size_t memory_bytes() const noexcept { return runs_.size() * sizeof(run); }
-  /// Copies elements of `element_bytes` bytes.
-  void copy(const element_memory& to, const element_memory& from, std::size_t element_bytes) const;
+  /// Copies elements of `element_bytes` bytes. With streaming stores, addresses of targets and
+  /// element_bytes are multiples of 4.
+  void copy(const element_memory& to, const element_memory& from, std::size_t element_bytes,
+            copy_stores stores) const;
   /// Combines the elements of `to` with those of `from`.
   void combine(const element_memory& to, const element_memory& from, batch_function loop,
                const void* op) const;

@@ -1,7 +1,9 @@
 // Neighbours on the node describe their memories to each other, and map those that they can.
 #include <longshore/exchange/detail/movers/direct_peers.hpp>
 
+#include <longshore/core/bytes.hpp>
 #include <longshore/core/error.hpp>
+#include <longshore/exchange/detail/movers/cache_distance.hpp>
 #include <longshore/transport/detail/handshake_message.hpp>
 #include <longshore/transport/shareable_memory.hpp>
 
@@ -48,30 +50,34 @@ bool describe(described_memory& described, const bound_field& memory, bool needs
 }  // namespace
 
 // Both ends of a message decide alike: they know the elements at the sender.
-bool direct_peers::allows(const element_set& elements, std::size_t parts, int memory) const {
-  constexpr std::size_t min_bytes = 16384;
-  if (policy_ == read_policy::all) return true;
+bool direct_peers::pays(const direct_peer& peer, const element_set& elements,
+                        const bound_memory& at_sender, int memory) const {
+  constexpr std::size_t packed_from_lines = 64, large_from_bytes = 16384;
+  if (peer.has_far_caches) return false;
   const auto& fields = memories_[static_cast<std::size_t>(memory)];
+  std::size_t bytes = 0, lines = 0;
+  for (std::size_t f = 0; f < fields.size(); ++f) {
+    bytes += elements.size() * fields[f].element_bytes;
+    lines += line_count(elements, at_sender[f].stride_bytes, fields[f].element_bytes);
+  }
+  if (policy_ == read_policy::dense)
+    return lines < packed_from_lines || lines * cache_line_bytes <= 2 * bytes;
   const auto* const box = elements.box();
-  if (parts != 1 || box == nullptr || fields.size() != 1) return false;
+  if (box == nullptr || fields.size() != 1) return false;
   // Memories of boxes count bytes.
-  const auto bytes = fields[0].element_bytes;
-  return box->size() * bytes >= min_bytes && fields[0].stride_bytes == 1 &&
-         box->is_contiguous(static_cast<std::ptrdiff_t>(bytes));
+  return bytes >= large_from_bytes && fields[0].stride_bytes == 1 &&
+         box->is_contiguous(static_cast<std::ptrdiff_t>(fields[0].element_bytes));
 }
 
-bool direct_peers::can_read(const direct_peer& peer, const incoming_message& message) const {
-  return std::all_of(message.parts.begin(), message.parts.end(), [&](const auto& part) {
-    return peer.readable[static_cast<std::size_t>(part.sender_memory)] &&
-           allows(part.sender_elements, message.parts.size(), part.memory);
-  });
+bool direct_peers::is_read(const direct_peer& peer, const incoming_part& part) const {
+  const auto sender_memory = static_cast<std::size_t>(part.sender_memory);
+  return peer.readable[sender_memory] &&
+         pays(peer, part.sender_elements, peer.memories[sender_memory], part.memory);
 }
 
-bool direct_peers::is_read(const direct_peer& peer, const outgoing_message& message) const {
-  return std::all_of(message.parts.begin(), message.parts.end(), [&](const auto& part) {
-    return peer.read_by_peer[static_cast<std::size_t>(part.memory)] &&
-           allows(part.elements, message.parts.size(), part.memory);
-  });
+bool direct_peers::is_read(const direct_peer& peer, const outgoing_part& part) const {
+  const auto memory = static_cast<std::size_t>(part.memory);
+  return peer.read_by_peer[memory] && pays(peer, part.elements, memories_[memory], part.memory);
 }
 
 direct_peers::direct_peers(team& ranks, read_policy policy, std::shared_ptr<messenger> neighbours,
@@ -82,11 +88,11 @@ direct_peers::direct_peers(team& ranks, read_policy policy, std::shared_ptr<mess
       memories_(memories),
       access_(node_access::of(ranks)),
       messenger_(std::move(neighbours)),
-      rounds_(rounds) {
+      rounds_(std::max(rounds, std::size_t{1})) {
   const auto all_peers = messenger_->peers();
   for (std::size_t i = 0; i < all_peers.size(); ++i)
     if (ranks.nodes().is_local(all_peers[i])) local_.push_back(i);
-  signals_ = access_.signals().take(ranks, local_.size() * rounds);
+  signals_ = access_.signals().take(ranks, local_.size() * rounds_);
 
   const bool is_one_process = ranks.is_one_process();
   const auto described_fields = describe_memories(memories, elements, exposed_);
@@ -98,13 +104,15 @@ direct_peers::direct_peers(team& ranks, read_policy policy, std::shared_ptr<mess
   for (std::size_t i = 0; i < local_.size(); ++i) {
     direct_peer peer;
     peer.rank = all_peers[local_[i]];
-    peer.signals_from_peer = signals_.data() + i * rounds;
+    peer.signals_from_peer = signals_.data() + i * rounds_;
     if (is_one_process) access_.reach()[peer.rank] = true;
     const auto reach = access_.reach().find(peer.rank);
     if (reach == access_.reach().end())
-      knows_reach_ = false;
+      knows_peers_ = false;
     else if (reach->second)
       peer.has_signals = true, peer.read_by_peer = exposed_;
+    knows_peers_ = knows_peers_ && access_.far_caches().contains(peer.rank);
+    peer.has_far_caches = access_.has_far_caches(peer.rank);
     (void)describe(header.signals, {reinterpret_cast<std::byte*>(peer.signals_from_peer)},
                    is_one_process);
     handshake_writer writer;
@@ -134,19 +142,28 @@ std::vector<std::vector<std::byte>> direct_peers::exchange(
 }
 
 // A link needs two ranks that can signal each other. The first byte of a message is has_signals.
-void direct_peers::confirm(const agreed_numbers& numbers, const when_agreed& agreed) {
+void direct_peers::confirm() {
   std::vector<std::vector<std::byte>> messages;
   for (const auto& peer : peers_) {
     auto& message = messages.emplace_back(1, std::byte{peer.has_signals});
     for (const bool is_readable : peer.readable) message.push_back(std::byte{is_readable});
   }
-  const auto replies = messenger_->exchange_with(local_, messages, numbers, agreed);
+  const auto replies = messenger_->exchange_with(local_, messages, {}, [](const auto&) {});
   for (std::size_t i = 0; i < peers_.size(); ++i) {
     auto& peer = peers_[i];
     for (std::size_t m = 0; m < exposed_.size(); ++m)
       peer.read_by_peer[m] = replies[i][m + 1] != std::byte{};
     peer.has_signals = peer.has_signals && replies[i][0] != std::byte{};
     access_.reach()[peer.rank] = peer.has_signals;
+  }
+  // All ranks take their peers in ascending order, so that no ranks wait for each other in a circle.
+  for (auto& peer : peers_) {
+    auto& far = access_.far_caches();
+    if (!far.contains(peer.rank))
+      far[peer.rank] =
+          peer.has_signals && are_caches_far(ranks_, peer.rank, *peer.signals_from_peer,
+                                             *peer.signals_to_peer, caches_by_environment());
+    peer.has_far_caches = far[peer.rank];
   }
 }
 
@@ -157,7 +174,7 @@ std::vector<std::byte> direct_peers::describe_memories(const rank_memories& memo
   handshake_writer fields;
   for (std::size_t m = 0; m < memories.size(); ++m) {
     std::vector<described_memory> described(memories[m].size());
-    bool is_exposed = true;
+    bool is_exposed = policy_ != read_policy::none;
     for (std::size_t k = 0; k < described.size(); ++k) {
       const auto& field = memories[m][k];
       const bool needs_no_mapping = ranks_.is_one_process() || elements[m] == 0;

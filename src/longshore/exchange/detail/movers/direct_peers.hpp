@@ -7,6 +7,7 @@
 #include <longshore/exchange/detail/plan_memory.hpp>
 #include <longshore/transport/detail/handshake_message.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -16,12 +17,18 @@ namespace longshore::detail {
 
 struct described_memory;
 
-/// Which messages are read from the memory of their sender, if it can be mapped.
+/// Which parts of messages are read from the memory of their sender, if it can be mapped and if the
+/// caches of both ranks are near. Between far caches all messages are packed: a line that its owner
+/// has written takes longer from there than from a slot that was written past the caches.
 enum class read_policy {
-  all,
-  /// Contiguous messages of at least 16 KiB. The saved copy gains more than the sender loses by
+  /// Parts that fill at least half of the cache lines in which they lie, and parts in fewer than 64
+  /// lines. Of other parts, such as a face across x, it takes less to pack the elements than to move
+  /// all their lines.
+  dense,
+  /// Contiguous parts of at least 16 KiB. The saved copy gains more than the sender loses by
   /// waiting for the receiver.
-  large_contiguous
+  large_contiguous,
+  none
 };
 
 struct direct_peer {
@@ -32,6 +39,7 @@ struct direct_peer {
   bool is_unmapped = false;       ///< whether a memory that this rank can read is not mapped
   /// Whether the ranks can signal each other. If not, neither reads memory of the other.
   bool has_signals = false;
+  bool has_far_caches = false;
   /// Element m of `readable`: this rank can read memory m of the peer. Element m of `read_by_peer`:
   /// the peer can read memory m of this rank.
   std::vector<bool> readable, read_by_peer;
@@ -57,16 +65,17 @@ class direct_peers {
   direct_peers& operator=(const direct_peers&) = delete;
 
   /// Whether this rank knows, for each of its peers, if the peer and this rank can map each other's
-  /// memory. If so, this rank knows before exchange() which messages its peers will read.
-  [[nodiscard]] bool knows_reach() const noexcept { return knows_reach_; }
+  /// memory, and if their caches are far. If so, this rank knows before exchange() which messages its
+  /// peers will read.
+  [[nodiscard]] bool knows_peers() const noexcept { return knows_peers_; }
   /// Collective. Ranks describe their memories to their peers, and agree on numbers. `attachments`
   /// are none, or one more message for each peer on the node. Returns the attachments of the peers.
   std::vector<std::vector<std::byte>> exchange(
       const agreed_numbers& numbers, const when_agreed& agreed,
       const std::vector<std::vector<std::byte>>& attachments = {});
-  /// Collective. Call after exchange(), if knows_reach() is false on any rank. Ranks tell their
-  /// peers which memories they have mapped.
-  void confirm(const agreed_numbers& numbers, const when_agreed& agreed);
+  /// Collective. Call after exchange(), if knows_peers() is false on any rank. Ranks tell their
+  /// peers which memories they have mapped, and measure how far their caches are.
+  void confirm();
 
   /// Local. The memories of this rank are bound to other addresses. Peers read their descriptions in
   /// the next exchange. Throws errc::usage if peers read a memory, and cannot map it at its new
@@ -85,10 +94,16 @@ class direct_peers {
   /// mapped them.
   void check_mapped() const;
 
-  /// Whether this rank reads a message from the memory of `peer`.
-  [[nodiscard]] bool can_read(const direct_peer& peer, const incoming_message& message) const;
-  /// Whether `peer` reads a message from the memory of this rank.
-  [[nodiscard]] bool is_read(const direct_peer& peer, const outgoing_message& message) const;
+  /// Whether this rank reads a part of a message from the memory of `peer`.
+  [[nodiscard]] bool is_read(const direct_peer& peer, const incoming_part& part) const;
+  /// Whether `peer` reads a part of a message from the memory of this rank.
+  [[nodiscard]] bool is_read(const direct_peer& peer, const outgoing_part& part) const;
+  /// Whether all parts of a message are read.
+  template <class Message>
+  [[nodiscard]] bool is_read(const direct_peer& peer, const Message& message) const {
+    return std::all_of(message.parts.begin(), message.parts.end(),
+                       [&](const auto& part) { return is_read(peer, part); });
+  }
   /// Returns null if `rank` is on another node, or shares no memory with this rank.
   [[nodiscard]] direct_peer* find(int rank);
   /// Call if an exchange may still be in flight. The signals are not used again, because peers may
@@ -106,7 +121,8 @@ class direct_peers {
   void map_memories(direct_peer& peer, handshake_reader& reader);
   void write_board(std::span<const std::byte> descriptions);
   [[noreturn]] void throw_for_unmapped(int rank) const;
-  [[nodiscard]] bool allows(const element_set& elements, std::size_t parts, int memory) const;
+  [[nodiscard]] bool pays(const direct_peer& peer, const element_set& elements,
+                          const bound_memory& at_sender, int memory) const;
 
   team& ranks_;
   read_policy policy_;
@@ -114,7 +130,7 @@ class direct_peers {
   node_access& access_;
   std::shared_ptr<messenger> messenger_;
   std::vector<std::size_t> local_;  // numbers of the peers in the messenger
-  bool knows_reach_ = true;
+  bool knows_peers_ = true;
   std::vector<bool> exposed_;  // whether others can map a memory of this rank
   std::vector<std::vector<std::byte>> descriptions_;
   std::size_t rounds_;

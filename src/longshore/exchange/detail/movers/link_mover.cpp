@@ -76,7 +76,7 @@ void link_mover::add_incoming(const incoming_message& in) {
       append(*own_);
     else
       own_ = add(way::own, 0, &context_.memories);
-  } else if (peer != nullptr && peers_->can_read(*peer, in)) {
+  } else if (peer != nullptr && peers_->is_read(*peer, in)) {
     if (const auto* const read = find_peer(read_, in.peer)) {
       append(read->number);
     } else {

@@ -35,8 +35,7 @@ message_packer::message_packer(const mover_context& context, const outgoing_mess
   for (const auto& out : message.parts) {
     const auto& memory = context.memory(out.memory);
     payload_bytes_ += out.elements.size() * element_bytes_of(memory);
-    for (const auto& field : memory)
-      is_aligned = is_aligned && field.element_bytes % 4 == 0 && out.elements.box() != nullptr;
+    for (const auto& field : memory) is_aligned = is_aligned && field.element_bytes % 4 == 0;
   }
   const bool is_far =
       std::binary_search(context.far_peers.begin(), context.far_peers.end(), message.peer);
@@ -87,7 +86,7 @@ void message_store::add_parts(const incoming_message& message, stored_message& s
     const auto& memory = context_.memory(in.memory);
     const auto count = in.elements.size();
     stored.parts.push_back(
-        {in.memory, in.sender_memory, in.contributor,
+        {in.memory, in.sender_memory, in.contributor, in.number,
          sender == nullptr
              ? element_pairs(in.elements, memory, element_set(0, count), packed_fields(memory))
              : element_pairs(in.elements, memory, in.sender_elements,
@@ -105,10 +104,12 @@ void message_store::sort() {
                                                  [](const part& p) { return p.pairs.are_boxes(); });
   for (std::size_t m = 0; m < messages_.size(); ++m)
     for (std::size_t p = 0; p < messages_[m].parts.size(); ++p) order_.push_back({m, p});
-  std::stable_sort(order_.begin(), order_.end(), [this](const place& a, const place& b) {
-    return messages_[a.message].parts[a.part].contributor <
-           messages_[b.message].parts[b.part].contributor;
-  });
+  const auto key = [this](const place& at) {
+    const auto& stored = messages_[at.message].parts[at.part];
+    return std::pair(stored.contributor, stored.number);
+  };
+  std::stable_sort(order_.begin(), order_.end(),
+                   [&](const place& a, const place& b) { return key(a) < key(b); });
 }
 
 void message_store::start(std::span<const combiner> combiners) {

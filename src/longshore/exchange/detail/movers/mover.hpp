@@ -124,6 +124,7 @@ class message_store {
  private:
   struct part {
     int memory, sender_memory, contributor;
+    std::size_t number;
     element_pairs pairs;
     packed_layout layout;
     std::size_t payload_bytes;
@@ -152,7 +153,7 @@ class message_store {
 
   const mover_context& context_;
   std::vector<stored_message> messages_;
-  std::vector<place> order_;  // of parts, by contributors
+  std::vector<place> order_;  // of parts, by contributors and numbers
   std::span<const combiner> combiners_;
   std::size_t next_ = 0, unfinished_ = 0;
 };

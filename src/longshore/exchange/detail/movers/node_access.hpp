@@ -1,5 +1,5 @@
 // What a rank keeps for all plans of a team on its node: its signals, spare buffers, memory for
-// long messages, the mapped memory of other ranks, and which ranks can map each other's memory.
+// long messages, the mapped memory of other ranks, and what it has found out about them.
 #pragma once
 
 #include <longshore/exchange/detail/movers/signal_pool.hpp>
@@ -90,6 +90,13 @@ class node_access {
   /// Whether another rank and this rank can map each other's memory, by the other rank. Both ranks
   /// have the same value. Ranks that have not shared a plan with this rank have no entry.
   [[nodiscard]] std::map<int, bool>& reach() noexcept { return reach_; }
+  /// Whether the caches of another rank and of this rank are far (cache_distance.hpp), by the other
+  /// rank. Both ranks have the same value. Ranks whose distance was not measured have no entry.
+  [[nodiscard]] std::map<int, bool>& far_caches() noexcept { return far_caches_; }
+  [[nodiscard]] bool has_far_caches(int rank) const {
+    const auto found = far_caches_.find(rank);
+    return found != far_caches_.end() && found->second;
+  }
 
  private:
   // The memory of other ranks stays mapped when plans are destroyed. Mapped memory that its owner
@@ -100,7 +107,7 @@ class node_access {
   buffer_pool buffers_;
   lent_memory lent_;
   std::optional<mapped_memory_cache> mappings_;
-  std::map<int, bool> reach_;
+  std::map<int, bool> reach_, far_caches_;
 };
 
 }  // namespace longshore::detail

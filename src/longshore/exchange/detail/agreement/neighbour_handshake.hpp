@@ -2,12 +2,10 @@
 // collective call. So the cost of a plan does not grow with the number of ranks.
 #pragma once
 
-#include <longshore/transport/detail/mapped_memory.hpp>
 #include <longshore/transport/team.hpp>
 
 #include <cstddef>
 #include <memory>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -28,24 +26,13 @@ class neighbour_handshake {
   /// the message of that peer at k. REQUIRES: each of these peers also exchanges with this rank.
   [[nodiscard]] std::vector<std::vector<std::byte>> exchange_with(
       std::span<const std::size_t> which, const std::vector<std::vector<std::byte>>& messages);
-  /// Collective over neighbours. Returns the peers whose caches are far from those of this rank, in
-  /// ascending order. A cache line takes about as long from their core as from memory. The first
-  /// call sends empty messages back and forth, some 10 us per peer. If ranks outnumber cores, no
-  /// peer is far.
-  [[nodiscard]] const std::vector<int>& far_peers();
   /// The memory of the channels on this rank.
   [[nodiscard]] std::size_t memory_bytes() const noexcept;
-  /// The memory of the peers that this rank has mapped.
-  [[nodiscard]] mapped_memory_cache& mappings() noexcept { return mappings_; }
 
  private:
-  [[nodiscard]] double round_trip_seconds(std::size_t peer);
-
   team& ranks_;
   std::vector<int> peers_;
   std::unique_ptr<channel_set> channels_;
-  mapped_memory_cache mappings_;
-  std::optional<std::vector<int>> far_peers_;
 };
 
 }  // namespace longshore::detail

@@ -1,7 +1,7 @@
 // Tests that handshake messages of any length arrive complete and in order, and that neighbours on
 // the node can map memory by its handle.
-#include <longshore/halo/detail/grid_handshake.hpp>
-#include <longshore/halo/rank_grid.hpp>
+#include <longshore/exchange/detail/agreement/neighbour_handshake.hpp>
+#include <longshore/exchange/detail/movers/node_access.hpp>
 #include <longshore/transport/spmd_test.hpp>
 
 #include <gtest/gtest.h>
@@ -13,10 +13,16 @@ namespace {
 
 using testing::spmd;
 
+neighbour_handshake handshake_on_node(team& team) {
+  std::vector<int> peers;
+  for (int rank = 0; rank < team.size(); ++rank)
+    if (rank != team.rank() && team.nodes().is_local(rank)) peers.push_back(rank);
+  return {team, std::move(peers)};
+}
+
 TEST(NeighbourHandshake, messages_of_any_length_arrive_in_order) {
   spmd([](team& team) {
-    const rank_grid grid(team);
-    auto& handshake = *handshake_of(grid);
+    auto handshake = handshake_on_node(team);
     for (const std::size_t bytes : {std::size_t{0}, std::size_t{1}, std::size_t{2048},
                                     std::size_t{5000}, std::size_t{4096}}) {
       std::vector<std::vector<std::byte>> messages;
@@ -38,8 +44,7 @@ TEST(NeighbourHandshake, messages_of_any_length_arrive_in_order) {
 
 TEST(NeighbourHandshake, a_handle_maps_the_memory_of_its_owner) {
   spmd([](team& team) {
-    const rank_grid grid(team);
-    auto& handshake = *handshake_of(grid);
+    auto handshake = handshake_on_node(team);
     shareable_memory memory(team, 10000);
     std::memset(memory.data(), 1 + team.rank(), 10000);
     std::vector<std::byte> handle(sizeof(shared_memory_handle));
@@ -48,10 +53,11 @@ TEST(NeighbourHandshake, a_handle_maps_the_memory_of_its_owner) {
     for (std::size_t i = 0; i < received.size(); ++i) {
       shared_memory_handle peer_handle;
       std::memcpy(&peer_handle, received[i].data(), sizeof(peer_handle));
-      const auto mapping = handshake.mappings().map(peer_handle);
+      const auto mapping = node_access::of(team).mappings().map(peer_handle);
       ASSERT_NE(mapping.data, nullptr);
       EXPECT_EQ(mapping.data[9999], static_cast<std::byte>(1 + handshake.peers()[i]));
-      EXPECT_EQ(handshake.mappings().map(peer_handle).data, mapping.data);  // mapped once
+      EXPECT_EQ(node_access::of(team).mappings().map(peer_handle).data,
+                mapping.data);  // mapped once
     }
     team.barrier();
   });

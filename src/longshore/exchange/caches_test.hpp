@@ -1,0 +1,30 @@
+// For tests of plans: caches that are near or far, whatever the machine has.
+#pragma once
+
+#include <longshore/exchange/detail/movers/node_access.hpp>
+#include <longshore/transport/team.hpp>
+
+#include <map>
+#include <utility>
+
+namespace longshore::testing {
+
+/// While it lives, plans of the team are made for caches that are all near or all far.
+class assumed_caches {
+ public:
+  assumed_caches(team& team, bool are_far) : caches_(detail::node_access::of(team).far_caches()) {
+    std::map<int, bool> assumed;
+    for (int rank = 0; rank < team.size(); ++rank)
+      if (team.nodes().is_local(rank)) assumed[rank] = are_far;
+    measured_ = std::exchange(caches_, std::move(assumed));
+  }
+  ~assumed_caches() { caches_ = std::move(measured_); }
+  assumed_caches(const assumed_caches&) = delete;
+  assumed_caches& operator=(const assumed_caches&) = delete;
+
+ private:
+  std::map<int, bool>& caches_;
+  std::map<int, bool> measured_;
+};
+
+}  // namespace longshore::testing
