@@ -151,15 +151,15 @@ int start_update(longshore_box_exchange* plan, bool waits) {
   return start_operation(plan, waits, [](longshore_box_exchange& of) { of.plan.start_update(); });
 }
 
-int start_accumulate(longshore_box_exchange* plan, bool waits, int reduction) {
+int start_accumulate(longshore_box_exchange* plan, bool waits, const combining& how) {
   return start_operation(plan, waits, [&](longshore_box_exchange& of) {
-    of.plan.start_accumulate(ops_for(reduction, of.fields));
+    of.plan.start_accumulate(ops_for(how, of.fields));
   });
 }
 
-int start_assemble(longshore_box_exchange* plan, bool waits, int reduction) {
+int start_assemble(longshore_box_exchange* plan, bool waits, const combining& how) {
   return start_operation(plan, waits, [&](longshore_box_exchange& of) {
-    of.plan.start_assemble(ops_for(reduction, of.fields));
+    of.plan.start_assemble(ops_for(how, of.fields));
   });
 }
 
@@ -263,6 +263,24 @@ int longshore_box_exchange_start_assemble(longshore_box_exchange* plan, int redu
 }
 int longshore_box_exchange_assemble(longshore_box_exchange* plan, int reduction) {
   return start_assemble(plan, true, reduction);
+}
+
+int longshore_box_exchange_start_accumulate_by(longshore_box_exchange* plan,
+                                               longshore_combine_function function, void* context) {
+  return start_accumulate(plan, false, program_function{function, context});
+}
+int longshore_box_exchange_accumulate_by(longshore_box_exchange* plan,
+                                         longshore_combine_function function, void* context) {
+  return start_accumulate(plan, true, program_function{function, context});
+}
+
+int longshore_box_exchange_start_assemble_by(longshore_box_exchange* plan,
+                                             longshore_combine_function function, void* context) {
+  return start_assemble(plan, false, program_function{function, context});
+}
+int longshore_box_exchange_assemble_by(longshore_box_exchange* plan,
+                                       longshore_combine_function function, void* context) {
+  return start_assemble(plan, true, program_function{function, context});
 }
 
 int longshore_box_exchange_test(longshore_box_exchange* plan, int* complete) {
