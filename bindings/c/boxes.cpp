@@ -136,9 +136,11 @@ field_list fields_from(const longshore_boxes& boxes, const longshore_box_field* 
       if (view.type != given.type || std::max(view.items, 1) != std::max(given.items, 1) ||
           view.element_bytes != given.element_bytes)
         fail(errc::usage,
-             "field {}, box {} of rank {}: the block has other elements than the field: give both "
+             "the {} field, {} box of rank {}: the block has other elements than the field: give "
+             "both "
              "the same type, element_bytes and items",
-             list.memory.size(), field.boxes.size(), boxes.team().ranks.rank());
+             detail::nth(list.memory.size()), detail::nth(field.boxes.size()),
+             boxes.team().ranks.rank());
       field.boxes.push_back(memory_of(boxes.team(), view, 3, dependencies));
     }
     list.memory.push_back(std::move(field));

@@ -417,7 +417,7 @@ static int wrong_arguments_are_refused(longshore_team* team, const longshore_gri
                        "field 2 of a part");
   if (longshore_team_size(team) > 1)
     CHECK_REFUSED(longshore_halo_exchange_part(plan, is_other ? &second : &first),
-                  LONGSHORE_ERROR_USAGE, "all ranks must pass the same");
+                  LONGSHORE_ERROR_USAGE, "rank 0 passes the 1st field, and rank");
   CHECK_OK(longshore_halo_exchange(plan));
   CHECK_OK(longshore_halo_free(plan));
 
