@@ -10,10 +10,13 @@ contains
   subroutine run_all(team)
     type(longshore_team), intent(inout) :: team
     type(longshore_grid) :: grid
+    integer :: ierr
     call grid%create(team, dimensions=2, periodic=[.false., .true.])
     call all_checks(team, grid)
     call grid%free()
-    call grid%create(team, dimensions=2, ranks=[team%size(), 1], periodic=[.false., .true.])
+    call grid%create(team, dimensions=2, ranks=[team%size()], ierr=ierr)
+    call check_refused(ierr, 'differ from each other, or from dimensions', 'ranks of another number of dimensions')
+    call grid%create(team, ranks=[team%size(), 1], periodic=[.false., .true.])
     call all_checks(team, grid)
     call grid%free()
     call three_dimensions(team)
@@ -404,7 +407,8 @@ contains
     type(longshore_halo) :: halo
     real(real64), target :: u(0:5, 0:5)
     complex(real64), target :: z(6, 6)
-    integer :: numbers(2), ierr
+    integer, target :: numbers(2)
+    integer :: ierr
     numbers = 1
     u = 0
     z = 0
@@ -423,6 +427,10 @@ contains
     call halo%create(grid, width=1)
     call halo%add(u)
     call halo%add(z)
+    call halo%exchange(numbers, ierr=ierr)
+    call check_refused(ierr, 'pass numbers as fields=', 'numbers of arrays in place of arrays')
+    call halo%exchange(fields=numbers, ierr=ierr)
+    call check_refused(ierr, 'the 1st field is twice', 'an array that is twice in a part')
     call halo%exchange(fields=[1, 3], ierr=ierr)
     call check_refused(ierr, 'numbers 1 to 2', 'an array that the plan does not have')
     call halo%start(fields=numbers(:0), ierr=ierr)
