@@ -153,13 +153,13 @@ int start_update(longshore_box_exchange* plan, bool waits) {
   return start_operation(plan, waits, [](longshore_box_exchange& of) { of.plan.start_update(); });
 }
 
-int start_accumulate(longshore_box_exchange* plan, bool waits, const combining& how) {
+int start_accumulate(longshore_box_exchange* plan, bool waits, const combine_choice& how) {
   return start_operation(plan, waits, [&](longshore_box_exchange& of) {
     of.plan.start_accumulate(ops_for(how, of.fields));
   });
 }
 
-int start_assemble(longshore_box_exchange* plan, bool waits, const combining& how) {
+int start_assemble(longshore_box_exchange* plan, bool waits, const combine_choice& how) {
   return start_operation(plan, waits, [&](longshore_box_exchange& of) {
     of.plan.start_assemble(ops_for(how, of.fields));
   });

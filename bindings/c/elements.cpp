@@ -64,7 +64,7 @@ element_form form_of(int type, int items, std::size_t element_bytes) {
                                          : &detail::element_type_of_number(number_type_of(type))};
 }
 
-combine_op op_for(const combining& how, std::size_t field, int type, int items) {
+combine_op op_for(const combine_choice& how, std::size_t field, int type, int items) {
   if (const auto* const function = std::get_if<program_function>(&how)) {
     if (function->call == nullptr)
       fail(errc::usage, "the function of an accumulate or assemble is NULL");

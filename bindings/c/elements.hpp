@@ -27,15 +27,15 @@ struct program_function {
 };
 /// How an accumulate or assemble combines: by a number of enum longshore_reduction, or by a function
 /// of the program.
-using combining = std::variant<int, program_function>;
+using combine_choice = std::variant<int, program_function>;
 
 /// The operation for field number `field` of a plan, which has such elements. Throws errc::usage for
 /// a number that is no operation of accumulate and assemble, and for a function that is NULL.
-[[nodiscard]] combine_op op_for(const combining& how, std::size_t field, int type, int items);
+[[nodiscard]] combine_op op_for(const combine_choice& how, std::size_t field, int type, int items);
 
 /// The operation for each field of a plan. Fields have members `type` and `items`.
 template <class Field>
-[[nodiscard]] std::vector<combine_op> ops_for(const combining& how,
+[[nodiscard]] std::vector<combine_op> ops_for(const combine_choice& how,
                                               const std::vector<Field>& fields) {
   std::vector<combine_op> ops;
   for (const Field& field : fields) ops.push_back(op_for(how, ops.size(), field.type, field.items));

@@ -110,7 +110,7 @@ halo_part part_of(const longshore_halo_part* given) {
 }
 
 // The operation for each field of a part. Skips numbers without a field: the plan refuses them.
-std::vector<combine_op> ops_of(const longshore_halo& plan, const combining& how,
+std::vector<combine_op> ops_of(const longshore_halo& plan, const combine_choice& how,
                                const halo_part& part) {
   if (part.fields.empty()) return ops_for(how, plan.fields);
   std::vector<combine_op> ops;
@@ -124,16 +124,16 @@ int start_part(longshore_halo* plan, const longshore_halo_part* part, bool waits
   return start_operation(plan, waits, [&](longshore_halo& of) { of.plan->start(part_of(part)); });
 }
 
-int start_accumulate(longshore_halo* plan, const combining& how, const longshore_halo_part* given,
-                     bool waits) {
+int start_accumulate(longshore_halo* plan, const combine_choice& how,
+                     const longshore_halo_part* given, bool waits) {
   return start_operation(plan, waits, [&](longshore_halo& of) {
     const halo_part part = part_of(given);
     of.plan->start_accumulate(ops_of(of, how, part), part);
   });
 }
 
-int start_assemble(longshore_halo* plan, const combining& how, const longshore_halo_part* given,
-                   bool waits) {
+int start_assemble(longshore_halo* plan, const combine_choice& how,
+                   const longshore_halo_part* given, bool waits) {
   return start_operation(plan, waits, [&](longshore_halo& of) {
     const halo_part part = part_of(given);
     of.plan->start_assemble(ops_of(of, how, part), part);
