@@ -44,7 +44,8 @@ program fields
   wrong = count(nint(mass*4) /= 4) + count(nint(density(0, 1:n)) /= grid%neighbour([-1, 0]))
   wrong = wrong + count(nint(flux(n + 2, 1:n)) /= grid%neighbour([1, 0]))
   call team%allreduce(wrong, longshore_sum)
-  if (team%rank() == 0) print '(a, i0, 2a)', 'fields: ranks=', team%size(), ' verified=', merge('yes', 'no ', wrong == 0)
+  if (team%rank() == 0) print '(a, i0, 2a)', 'fields: ranks=', team%size(), ' verified=', &
+    merge('yes', 'no ', wrong == 0)
   call team%finalize()  ! also frees the halos and the grid
   call MPI_Finalize()
 end program fields
