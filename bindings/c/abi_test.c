@@ -9,7 +9,7 @@
 
 /* A redeclaration of another type is an error. */
 typedef int (*longshore_main)(longshore_team*, void*);
-typedef void (*longshore_ghost_function)(void*, const struct longshore_ghost_batch*);
+typedef void (*longshore_combine_function)(void*, const struct longshore_combine_batch*);
 const char* longshore_version(void);
 const char* longshore_error_message(void);
 int longshore_fail(int, const char*);
@@ -91,6 +91,14 @@ int longshore_halo_start_accumulate(longshore_halo*, int, const struct longshore
 int longshore_halo_start_assemble(longshore_halo*, int, const struct longshore_halo_part*);
 int longshore_halo_accumulate(longshore_halo*, int, const struct longshore_halo_part*);
 int longshore_halo_assemble(longshore_halo*, int, const struct longshore_halo_part*);
+int longshore_halo_start_accumulate_by(longshore_halo*, longshore_combine_function, void*,
+                                       const struct longshore_halo_part*);
+int longshore_halo_start_assemble_by(longshore_halo*, longshore_combine_function, void*,
+                                     const struct longshore_halo_part*);
+int longshore_halo_accumulate_by(longshore_halo*, longshore_combine_function, void*,
+                                 const struct longshore_halo_part*);
+int longshore_halo_assemble_by(longshore_halo*, longshore_combine_function, void*,
+                               const struct longshore_halo_part*);
 const char* longshore_halo_algorithm(const longshore_halo*);
 int longshore_halo_rounds(const longshore_halo*);
 void longshore_halo_moved(const longshore_halo*, struct longshore_traffic*);
@@ -126,13 +134,15 @@ int longshore_ghost_remake(longshore_ghost*, const longshore_ghost_graph*,
 int longshore_ghost_start_update(longshore_ghost*);
 int longshore_ghost_start_accumulate(longshore_ghost*, int);
 int longshore_ghost_start_assemble(longshore_ghost*, int);
-int longshore_ghost_start_accumulate_by(longshore_ghost*, longshore_ghost_function, void*);
+int longshore_ghost_start_accumulate_by(longshore_ghost*, longshore_combine_function, void*);
 int longshore_ghost_test(longshore_ghost*, int*);
 int longshore_ghost_wait(longshore_ghost*);
 int longshore_ghost_update(longshore_ghost*);
 int longshore_ghost_accumulate(longshore_ghost*, int);
 int longshore_ghost_assemble(longshore_ghost*, int);
-int longshore_ghost_accumulate_by(longshore_ghost*, longshore_ghost_function, void*);
+int longshore_ghost_accumulate_by(longshore_ghost*, longshore_combine_function, void*);
+int longshore_ghost_start_assemble_by(longshore_ghost*, longshore_combine_function, void*);
+int longshore_ghost_assemble_by(longshore_ghost*, longshore_combine_function, void*);
 const char* longshore_ghost_strategy(const longshore_ghost*);
 int longshore_ghost_neighbours(const longshore_ghost*);
 int64_t longshore_ghost_memory_bytes(const longshore_ghost*);
@@ -157,6 +167,13 @@ int longshore_box_exchange_wait(longshore_box_exchange*);
 int longshore_box_exchange_update(longshore_box_exchange*);
 int longshore_box_exchange_accumulate(longshore_box_exchange*, int);
 int longshore_box_exchange_assemble(longshore_box_exchange*, int);
+int longshore_box_exchange_start_accumulate_by(longshore_box_exchange*, longshore_combine_function,
+                                               void*);
+int longshore_box_exchange_start_assemble_by(longshore_box_exchange*, longshore_combine_function,
+                                             void*);
+int longshore_box_exchange_accumulate_by(longshore_box_exchange*, longshore_combine_function,
+                                         void*);
+int longshore_box_exchange_assemble_by(longshore_box_exchange*, longshore_combine_function, void*);
 int longshore_box_exchange_neighbours(const longshore_box_exchange*);
 int64_t longshore_box_exchange_memory_bytes(const longshore_box_exchange*);
 int longshore_box_exchange_moved(const longshore_box_exchange*, const char*,
@@ -252,15 +269,15 @@ AT(longshore_ghost_options, reserved, 16);
 AT(longshore_ghost_options, strategy, 0);
 AT(longshore_ghost_options, updates, 8);
 AT(longshore_ghost_options, accumulates, 12);
-SIZE(longshore_ghost_batch, 64);
-AT(longshore_ghost_batch, field, 0);
-AT(longshore_ghost_batch, count, 8);
-AT(longshore_ghost_batch, elements, 16);
-AT(longshore_ghost_batch, element_stride_bytes, 24);
-AT(longshore_ghost_batch, element_index, 32);
-AT(longshore_ghost_batch, ghosts, 40);
-AT(longshore_ghost_batch, ghost_stride_bytes, 48);
-AT(longshore_ghost_batch, ghost_index, 56);
+SIZE(longshore_combine_batch, 64);
+AT(longshore_combine_batch, field, 0);
+AT(longshore_combine_batch, count, 8);
+AT(longshore_combine_batch, elements, 16);
+AT(longshore_combine_batch, element_stride_bytes, 24);
+AT(longshore_combine_batch, element_index, 32);
+AT(longshore_combine_batch, ghosts, 40);
+AT(longshore_combine_batch, ghost_stride_bytes, 48);
+AT(longshore_combine_batch, ghost_index, 56);
 SIZE(longshore_box, 48);
 AT(longshore_box, first, 0);
 AT(longshore_box, cells, 24);

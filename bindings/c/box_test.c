@@ -215,6 +215,62 @@ static int check_combined(const struct blocks* b, int reduction, int is_assemble
   return LONGSHORE_OK;
 }
 
+/* A value that all copies of a place on a box have. */
+static double value_at(int box, int place) { return (box * 37 + place * 11) % 64; }
+
+static void mix(void* context, const struct longshore_combine_batch* batch) {
+  (void)context;
+  for (int64_t i = 0; i < batch->count; ++i) {
+    void* const to = element_of(batch, i);
+    const void* const from = ghost_of(batch, i);
+    if (batch->field == 1)
+      *(int32_t*)to = (int32_t)mixed(1, *(int32_t*)to, *(const int32_t*)from);
+    else
+      *(double*)to = mixed(batch->field, *(double*)to, *(const double*)from);
+  }
+}
+
+/* The values that owners have after copies were mixed in, in the order of their boxes. */
+static void mix_all(const struct blocks* b, int field, double* results, int* owners) {
+  for (int place = 0; place < most_places; ++place) owners[place] = -1;
+  for (int of_copies = 0; of_copies < 2; ++of_copies)
+    for (int box = 0; box < b->all->count; ++box) {
+      int64_t cell[3];
+      first_cell(b, cell);
+      do {
+        const int place = place_of(b, box, cell);
+        if (place < 0) continue;
+        const int is_inner = is_inside(b, box, cell);
+        if (!of_copies && is_inner && owners[place] < 0)
+          owners[place] = box, results[place] = value_at(box, place);
+        if (of_copies && owners[place] >= 0 && !(is_inner && owners[place] == box))
+          results[place] = mixed(field, results[place], value_at(box, place));
+      } while (next_cell(b, box, cell));
+    }
+}
+
+/* Fills a field, or checks it after an accumulate or assemble by mix(). */
+static int fill_or_check(const struct blocks* b, int field, int fills, int is_assembled) {
+  double results[most_places];
+  int owners[most_places];
+  if (!fills) mix_all(b, field, results, owners);
+  for (int box = b->first; box < b->first + b->count; ++box) {
+    int64_t cell[3];
+    first_cell(b, cell);
+    do {
+      const int place = place_of(b, box, cell);
+      const double value = place < 0 ? -1 : value_at(box, place);
+      if (fills)
+        set(b, box, cell, value);
+      else if (place >= 0 && (is_assembled || (owners[place] == box && is_inside(b, box, cell))))
+        CHECK(get(b, box, cell) == results[place]);
+      else
+        CHECK(get(b, box, cell) == value);
+    } while (next_cell(b, box, cell));
+  }
+  return LONGSHORE_OK;
+}
+
 static int make_layout(longshore_team* team, const struct decomposition* all,
                        longshore_boxes** boxes) {
   const int rank = longshore_team_rank(team);
@@ -286,6 +342,18 @@ static int exchanges(longshore_team* team, const char* mode) {
     }
     for (int f = 0; f < fields; ++f) PASS(check_combined(&b[f], reduction, is_assembled));
   }
+  for (int turn = 0; turn < 4; ++turn) {
+    for (int f = 0; f < fields; ++f) PASS(fill_or_check(&b[f], f, 1, 0));
+    CHECK_OK(longshore_barrier(team));
+    if (turn == 0) CHECK_OK(longshore_box_exchange_accumulate_by(plan, mix, NULL));
+    if (turn == 1) CHECK_OK(longshore_box_exchange_assemble_by(plan, mix, NULL));
+    if (turn == 2) CHECK_OK(longshore_box_exchange_start_accumulate_by(plan, mix, NULL));
+    if (turn == 3) CHECK_OK(longshore_box_exchange_start_assemble_by(plan, mix, NULL));
+    if (turn >= 2) CHECK_OK(longshore_box_exchange_wait(plan));
+    for (int f = 0; f < fields; ++f) PASS(fill_or_check(&b[f], f, 0, turn % 2));
+  }
+  CHECK_REFUSED(longshore_box_exchange_assemble_by(plan, NULL, NULL), LONGSHORE_ERROR_USAGE,
+                "function of an accumulate or assemble is NULL");
   CHECK_OK(longshore_box_exchange_moved(plan, NULL, &moved));
   CHECK((moved.payload_bytes > 0) == (b[0].count > 0 || moved.messages > 0));
   CHECK_OK(longshore_box_exchange_moved(plan, "accumulate", &moved));

@@ -136,9 +136,11 @@ field_list fields_from(const longshore_boxes& boxes, const longshore_box_field* 
       if (view.type != given.type || std::max(view.items, 1) != std::max(given.items, 1) ||
           view.element_bytes != given.element_bytes)
         fail(errc::usage,
-             "field {}, box {} of rank {}: the block has other elements than the field: give both "
+             "the {} field, {} box of rank {}: the block has other elements than the field: give "
+             "both "
              "the same type, element_bytes and items",
-             list.memory.size(), field.boxes.size(), boxes.team().ranks.rank());
+             detail::nth(list.memory.size()), detail::nth(field.boxes.size()),
+             boxes.team().ranks.rank());
       field.boxes.push_back(memory_of(boxes.team(), view, 3, dependencies));
     }
     list.memory.push_back(std::move(field));
@@ -151,15 +153,15 @@ int start_update(longshore_box_exchange* plan, bool waits) {
   return start_operation(plan, waits, [](longshore_box_exchange& of) { of.plan.start_update(); });
 }
 
-int start_accumulate(longshore_box_exchange* plan, bool waits, int reduction) {
+int start_accumulate(longshore_box_exchange* plan, bool waits, const combine_choice& how) {
   return start_operation(plan, waits, [&](longshore_box_exchange& of) {
-    of.plan.start_accumulate(ops_for(reduction, of.fields));
+    of.plan.start_accumulate(ops_for(how, of.fields));
   });
 }
 
-int start_assemble(longshore_box_exchange* plan, bool waits, int reduction) {
+int start_assemble(longshore_box_exchange* plan, bool waits, const combine_choice& how) {
   return start_operation(plan, waits, [&](longshore_box_exchange& of) {
-    of.plan.start_assemble(ops_for(reduction, of.fields));
+    of.plan.start_assemble(ops_for(how, of.fields));
   });
 }
 
@@ -263,6 +265,24 @@ int longshore_box_exchange_start_assemble(longshore_box_exchange* plan, int redu
 }
 int longshore_box_exchange_assemble(longshore_box_exchange* plan, int reduction) {
   return start_assemble(plan, true, reduction);
+}
+
+int longshore_box_exchange_start_accumulate_by(longshore_box_exchange* plan,
+                                               longshore_combine_function function, void* context) {
+  return start_accumulate(plan, false, program_function{function, context});
+}
+int longshore_box_exchange_accumulate_by(longshore_box_exchange* plan,
+                                         longshore_combine_function function, void* context) {
+  return start_accumulate(plan, true, program_function{function, context});
+}
+
+int longshore_box_exchange_start_assemble_by(longshore_box_exchange* plan,
+                                             longshore_combine_function function, void* context) {
+  return start_assemble(plan, false, program_function{function, context});
+}
+int longshore_box_exchange_assemble_by(longshore_box_exchange* plan,
+                                       longshore_combine_function function, void* context) {
+  return start_assemble(plan, true, program_function{function, context});
 }
 
 int longshore_box_exchange_test(longshore_box_exchange* plan, int* complete) {

@@ -38,4 +38,19 @@
     CHECK(strstr(longshore_error_message(), words) != NULL); \
   } while (0)
 
+/* A function whose result depends on the order of the ghosts, and on the number of the field. */
+static inline double mixed(int field, double element, double ghost) {
+  return (double)(((5 + field) * (int64_t)element + (int64_t)ghost) % 1009);
+}
+
+/* The addresses of a pair of a batch. */
+static inline void* element_of(const struct longshore_combine_batch* batch, int64_t pair) {
+  const int64_t at = batch->element_index ? (int64_t)batch->element_index[pair] : pair;
+  return (char*)batch->elements + at * batch->element_stride_bytes;
+}
+static inline const void* ghost_of(const struct longshore_combine_batch* batch, int64_t pair) {
+  const int64_t at = batch->ghost_index ? (int64_t)batch->ghost_index[pair] : pair;
+  return (const char*)batch->ghosts + at * batch->ghost_stride_bytes;
+}
+
 #endif

@@ -7,6 +7,8 @@
 #include <longshore/exchange/runtime_types.hpp>
 
 #include <algorithm>
+#include <cstdint>
+#include <memory>
 
 namespace longshore::bindings {
 namespace {
@@ -29,6 +31,24 @@ combine_op op_of(int reduction) {
   }
 }
 
+struct function_for_field {
+  program_function function;
+  int field;
+};
+
+void call_program(const void* state, const detail::element_batch& batch) {
+  const auto& [function, field] = *static_cast<const function_for_field*>(state);
+  const longshore_combine_batch given = {.field = field,
+                                         .count = static_cast<std::int64_t>(batch.count),
+                                         .elements = batch.to,
+                                         .element_stride_bytes = batch.to_stride_bytes,
+                                         .element_index = batch.to_index,
+                                         .ghosts = batch.from,
+                                         .ghost_stride_bytes = batch.from_stride_bytes,
+                                         .ghost_index = batch.from_index};
+  function.call(function.context, &given);
+}
+
 }  // namespace
 
 element_form form_of(int type, int items, std::size_t element_bytes) {
@@ -44,8 +64,15 @@ element_form form_of(int type, int items, std::size_t element_bytes) {
                                          : &detail::element_type_of_number(number_type_of(type))};
 }
 
-combine_op op_for(int reduction, int type, int items) {
-  const combine_op op = op_of(reduction);
+combine_op op_for(const combine_choice& how, std::size_t field, int type, int items) {
+  if (const auto* const function = std::get_if<program_function>(&how)) {
+    if (function->call == nullptr)
+      fail(errc::usage, "the function of an accumulate or assemble is NULL");
+    return combine_op::of_batches(&call_program,
+                                  std::make_shared<const function_for_field>(
+                                      function_for_field{*function, static_cast<int>(field)}));
+  }
+  const combine_op op = op_of(std::get<int>(how));
   return items > 1 ? detail::op_for_items(op, number_type_of(type), static_cast<std::size_t>(items))
                    : op;
 }

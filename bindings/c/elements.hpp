@@ -2,9 +2,12 @@
 // numbers of longshore.h.
 #pragma once
 
+#include "longshore.h"
+
 #include <longshore/exchange/combine_op.hpp>
 
 #include <cstddef>
+#include <variant>
 #include <vector>
 
 namespace longshore::bindings {
@@ -18,15 +21,24 @@ struct element_form {
 /// 1. Throws errc::usage for a number that is no type, and for items of LONGSHORE_BYTES.
 [[nodiscard]] element_form form_of(int type, int items, std::size_t element_bytes);
 
-/// The operation `reduction` for a field of such elements. Throws errc::usage for a number that is
-/// no operation of accumulate and assemble.
-[[nodiscard]] combine_op op_for(int reduction, int type, int items);
+struct program_function {
+  longshore_combine_function call = nullptr;
+  void* context = nullptr;
+};
+/// How an accumulate or assemble combines: by a number of enum longshore_reduction, or by a function
+/// of the program.
+using combine_choice = std::variant<int, program_function>;
 
-/// The operation for each field, which has members `type` and `items`.
+/// The operation for field number `field` of a plan, which has such elements. Throws errc::usage for
+/// a number that is no operation of accumulate and assemble, and for a function that is NULL.
+[[nodiscard]] combine_op op_for(const combine_choice& how, std::size_t field, int type, int items);
+
+/// The operation for each field of a plan. Fields have members `type` and `items`.
 template <class Field>
-[[nodiscard]] std::vector<combine_op> ops_for(int reduction, const std::vector<Field>& fields) {
+[[nodiscard]] std::vector<combine_op> ops_for(const combine_choice& how,
+                                              const std::vector<Field>& fields) {
   std::vector<combine_op> ops;
-  for (const Field& field : fields) ops.push_back(op_for(reduction, field.type, field.items));
+  for (const Field& field : fields) ops.push_back(op_for(how, ops.size(), field.type, field.items));
   return ops;
 }
 

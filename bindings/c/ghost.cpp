@@ -168,53 +168,18 @@ ghost_options options_of(const longshore_ghost_options* given) {
   return options;
 }
 
-std::vector<combine_op> ops_of(const longshore_ghost& plan, int reduction) {
-  return ops_for(reduction, plan.fields);
-}
-
-struct program_function {
-  longshore_ghost_function function;
-  void* context;
-  int field;
-};
-
-void call_program(const void* state, const detail::element_batch& batch) {
-  const auto& to = *static_cast<const program_function*>(state);
-  const longshore_ghost_batch given = {.field = to.field,
-                                       .count = static_cast<std::int64_t>(batch.count),
-                                       .elements = batch.to,
-                                       .element_stride_bytes = batch.to_stride_bytes,
-                                       .element_index = batch.to_index,
-                                       .ghosts = batch.from,
-                                       .ghost_stride_bytes = batch.from_stride_bytes,
-                                       .ghost_index = batch.from_index};
-  to.function(to.context, &given);
-}
-
-std::vector<combine_op> ops_of(const longshore_ghost& plan, longshore_ghost_function function,
-                               void* context) {
-  if (function == nullptr) fail(errc::usage, "the function of an accumulate is NULL");
-  std::vector<combine_op> ops;
-  for (int i = 0; i < static_cast<int>(plan.fields.size()); ++i)
-    ops.push_back(combine_op::of_batches(
-        &call_program,
-        std::make_shared<const program_function>(program_function{function, context, i})));
-  return ops;
-}
-
 int start_update(longshore_ghost* plan, bool waits) {
   return start_operation(plan, waits, [](longshore_ghost& of) { of.plan.start_update(); });
 }
 
-template <class... How>
-int start_accumulate(longshore_ghost* plan, bool waits, How... how) {
+int start_accumulate(longshore_ghost* plan, bool waits, const combine_choice& how) {
   return start_operation(
-      plan, waits, [&](longshore_ghost& of) { of.plan.start_accumulate(ops_of(of, how...)); });
+      plan, waits, [&](longshore_ghost& of) { of.plan.start_accumulate(ops_for(how, of.fields)); });
 }
 
-int start_assemble(longshore_ghost* plan, bool waits, int reduction) {
+int start_assemble(longshore_ghost* plan, bool waits, const combine_choice& how) {
   return start_operation(
-      plan, waits, [&](longshore_ghost& of) { of.plan.start_assemble(ops_of(of, reduction)); });
+      plan, waits, [&](longshore_ghost& of) { of.plan.start_assemble(ops_for(how, of.fields)); });
 }
 
 }  // namespace
@@ -373,20 +338,29 @@ int longshore_ghost_accumulate(longshore_ghost* plan, int reduction) {
   return start_accumulate(plan, true, reduction);
 }
 
-int longshore_ghost_start_accumulate_by(longshore_ghost* plan, longshore_ghost_function function,
-                                        void* context) {
-  return start_accumulate(plan, false, function, context);
-}
-int longshore_ghost_accumulate_by(longshore_ghost* plan, longshore_ghost_function function,
-                                  void* context) {
-  return start_accumulate(plan, true, function, context);
-}
-
 int longshore_ghost_start_assemble(longshore_ghost* plan, int reduction) {
   return start_assemble(plan, false, reduction);
 }
 int longshore_ghost_assemble(longshore_ghost* plan, int reduction) {
   return start_assemble(plan, true, reduction);
+}
+
+int longshore_ghost_start_accumulate_by(longshore_ghost* plan, longshore_combine_function function,
+                                        void* context) {
+  return start_accumulate(plan, false, program_function{function, context});
+}
+int longshore_ghost_accumulate_by(longshore_ghost* plan, longshore_combine_function function,
+                                  void* context) {
+  return start_accumulate(plan, true, program_function{function, context});
+}
+
+int longshore_ghost_start_assemble_by(longshore_ghost* plan, longshore_combine_function function,
+                                      void* context) {
+  return start_assemble(plan, false, program_function{function, context});
+}
+int longshore_ghost_assemble_by(longshore_ghost* plan, longshore_combine_function function,
+                                void* context) {
+  return start_assemble(plan, true, program_function{function, context});
 }
 
 int longshore_ghost_test(longshore_ghost* plan, int* complete) {

@@ -139,19 +139,67 @@ static void fill_ghosts(struct state* s, int rank, int64_t owned, int64_t count)
 struct adder {
   int64_t pairs;
 };
-static void add(void* context, const struct longshore_ghost_batch* batch) {
+static void add(void* context, const struct longshore_combine_batch* batch) {
   struct adder* const adder = context;
   adder->pairs += batch->count;
   for (int64_t i = 0; i < batch->count; ++i) {
-    const int64_t to = batch->element_index ? (int64_t)batch->element_index[i] : i,
-                  from = batch->ghost_index ? (int64_t)batch->ghost_index[i] : i;
-    char* const element = (char*)batch->elements + to * batch->element_stride_bytes;
-    const char* const ghost = (const char*)batch->ghosts + from * batch->ghost_stride_bytes;
-    if (batch->field == 0) *(double*)element += *(const double*)ghost;
-    if (batch->field == 1) *(int32_t*)element += *(const int32_t*)ghost;
-    for (int c = 0; batch->field == 2 && c < 3; ++c)
-      ((float*)element)[c] += ((const float*)ghost)[c];
+    void* const to = element_of(batch, i);
+    const void* const from = ghost_of(batch, i);
+    if (batch->field == 0) *(double*)to += *(const double*)from;
+    if (batch->field == 1) *(int32_t*)to += *(const int32_t*)from;
+    for (int c = 0; batch->field == 2 && c < 3; ++c) ((float*)to)[c] += ((const float*)from)[c];
   }
+}
+
+static void mix(void* context, const struct longshore_combine_batch* batch) {
+  (void)context;
+  for (int64_t i = 0; i < batch->count; ++i) {
+    void* const to = element_of(batch, i);
+    const void* const from = ghost_of(batch, i);
+    if (batch->field == 0) *(double*)to = mixed(0, *(double*)to, *(const double*)from);
+    if (batch->field == 1) *(int32_t*)to = (int32_t)mixed(1, *(int32_t*)to, *(const int32_t*)from);
+    for (int c = 0; batch->field == 2 && c < 3; ++c)
+      ((float*)to)[c] = (float)mixed(2, ((float*)to)[c], ((const float*)from)[c]);
+  }
+}
+
+/* The value of an element after its ghosts were mixed in, in the order of ranks. The ghosts of a
+ * rank have one value. */
+static double mixed_over_ranks(int ranks, int field, int64_t element) {
+  double value = (double)(element % 100);
+  for (int rank = 0; rank < ranks; ++rank) {
+    int64_t ghosts[ghosts_per_rank];
+    const int64_t count = ghosts_of(rank, ranks, 0, ghosts);
+    for (int64_t i = 0; i < count; ++i)
+      if (ghosts[i] == element) value = mixed(field, value, rank + 1);
+  }
+  return value;
+}
+
+static int assembles_in_order(longshore_team* team, longshore_ghost* plan, struct state* s,
+                              int64_t first, int64_t owned, const int64_t* ghosts, int64_t count) {
+  const int rank = longshore_team_rank(team), ranks = longshore_team_size(team);
+  for (int starts = 0; starts < 2; ++starts) {
+    for (int64_t i = 0; i < owned + count; ++i) {
+      const double value = i < owned ? (double)((first + i) % 100) : rank + 1;
+      s->x[i] = value, s->particles[i].flags = (int32_t)value;
+      for (int c = 0; c < 3; ++c) s->vectors[i][c] = (float)value;
+    }
+    if (starts) {
+      CHECK_OK(longshore_ghost_start_assemble_by(plan, mix, NULL));
+      CHECK_OK(longshore_ghost_wait(plan));
+    } else {
+      CHECK_OK(longshore_ghost_assemble_by(plan, mix, NULL));
+    }
+    for (int64_t i = 0; i < owned + count; ++i) {
+      const int64_t element = i < owned ? first + i : ghosts[i - owned];
+      CHECK(s->x[i] == mixed_over_ranks(ranks, 0, element));
+      CHECK(s->particles[i].flags == (int32_t)mixed_over_ranks(ranks, 1, element));
+      for (int c = 0; c < 3; ++c)
+        CHECK(s->vectors[i][c] == (float)mixed_over_ranks(ranks, 2, element));
+    }
+  }
+  return LONGSHORE_OK;
 }
 
 static int exchange_by(longshore_team* team, const longshore_ghost_graph* graph,
@@ -229,6 +277,7 @@ static int exchange_by(longshore_team* team, const longshore_ghost_graph* graph,
     for (int64_t i = 0; i < count; ++i)
       CHECK(s->x[owned + i] == accumulated(ranks, reductions[k], ghosts[i], value_of(ghosts[i])));
   }
+  PASS(assembles_in_order(team, numbers, s, first, owned, ghosts, count));
   CHECK_REFUSED(longshore_ghost_assemble(all, LONGSHORE_SUM), LONGSHORE_ERROR_USAGE, "");
   CHECK_REFUSED(longshore_ghost_assemble(numbers, LONGSHORE_AND), LONGSHORE_ERROR_USAGE,
                 "LONGSHORE_MAX, LONGSHORE_OR");
@@ -416,6 +465,8 @@ static int wrong_plans_are_refused(longshore_team* team) {
   CHECK_REFUSED(longshore_ghost_moved(plan, "gather", &moved), LONGSHORE_ERROR_USAGE,
                 "allowed are update, accumulate");
   CHECK_REFUSED(longshore_ghost_accumulate_by(plan, NULL, NULL), LONGSHORE_ERROR_USAGE, "is NULL");
+  CHECK_REFUSED(longshore_ghost_start_assemble_by(plan, NULL, NULL), LONGSHORE_ERROR_USAGE,
+                "function of an accumulate or assemble is NULL");
   CHECK_REFUSED(longshore_ghost_wait(plan), LONGSHORE_ERROR_USAGE, "");
   longshore_ghost_graph* copy = NULL;
   CHECK_OK(longshore_ghost_graph_copy(graph, &copy));

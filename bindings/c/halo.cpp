@@ -110,32 +110,33 @@ halo_part part_of(const longshore_halo_part* given) {
 }
 
 // The operation for each field of a part. Skips numbers without a field: the plan refuses them.
-std::vector<combine_op> ops_of(const longshore_halo& plan, int reduction, const halo_part& part) {
-  if (part.fields.empty()) return ops_for(reduction, plan.fields);
-  std::vector<longshore_field> fields;
-  for (const int f : part.fields)
-    if (f >= 0 && f < static_cast<int>(plan.fields.size()))
-      fields.push_back(plan.fields[static_cast<std::size_t>(f)]);
-  return ops_for(reduction, fields);
+std::vector<combine_op> ops_of(const longshore_halo& plan, const combine_choice& how,
+                               const halo_part& part) {
+  if (part.fields.empty()) return ops_for(how, plan.fields);
+  std::vector<combine_op> ops;
+  for (const int number : part.fields)
+    if (const auto f = static_cast<std::size_t>(number); f < plan.fields.size())
+      ops.push_back(op_for(how, f, plan.fields[f].type, plan.fields[f].items));
+  return ops;
 }
 
 int start_part(longshore_halo* plan, const longshore_halo_part* part, bool waits) {
   return start_operation(plan, waits, [&](longshore_halo& of) { of.plan->start(part_of(part)); });
 }
 
-int start_accumulate(longshore_halo* plan, int reduction, const longshore_halo_part* given,
-                     bool waits) {
+int start_accumulate(longshore_halo* plan, const combine_choice& how,
+                     const longshore_halo_part* given, bool waits) {
   return start_operation(plan, waits, [&](longshore_halo& of) {
     const halo_part part = part_of(given);
-    of.plan->start_accumulate(ops_of(of, reduction, part), part);
+    of.plan->start_accumulate(ops_of(of, how, part), part);
   });
 }
 
-int start_assemble(longshore_halo* plan, int reduction, const longshore_halo_part* given,
-                   bool waits) {
+int start_assemble(longshore_halo* plan, const combine_choice& how,
+                   const longshore_halo_part* given, bool waits) {
   return start_operation(plan, waits, [&](longshore_halo& of) {
     const halo_part part = part_of(given);
-    of.plan->start_assemble(ops_of(of, reduction, part), part);
+    of.plan->start_assemble(ops_of(of, how, part), part);
   });
 }
 
@@ -261,6 +262,24 @@ int longshore_halo_start_assemble(longshore_halo* plan, int reduction,
 int longshore_halo_assemble(longshore_halo* plan, int reduction,
                             const struct longshore_halo_part* part) {
   return start_assemble(plan, reduction, part, true);
+}
+
+int longshore_halo_start_accumulate_by(longshore_halo* plan, longshore_combine_function function,
+                                       void* context, const struct longshore_halo_part* part) {
+  return start_accumulate(plan, program_function{function, context}, part, false);
+}
+int longshore_halo_accumulate_by(longshore_halo* plan, longshore_combine_function function,
+                                 void* context, const struct longshore_halo_part* part) {
+  return start_accumulate(plan, program_function{function, context}, part, true);
+}
+
+int longshore_halo_start_assemble_by(longshore_halo* plan, longshore_combine_function function,
+                                     void* context, const struct longshore_halo_part* part) {
+  return start_assemble(plan, program_function{function, context}, part, false);
+}
+int longshore_halo_assemble_by(longshore_halo* plan, longshore_combine_function function,
+                               void* context, const struct longshore_halo_part* part) {
+  return start_assemble(plan, program_function{function, context}, part, true);
 }
 
 const char* longshore_halo_algorithm(const longshore_halo* plan) {

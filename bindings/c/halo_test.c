@@ -190,6 +190,103 @@ static int accumulates_and_assembles(longshore_team* team, const longshore_grid*
   return LONGSHORE_OK;
 }
 
+/* A value that all copies of a place on a rank have. */
+static double value_at(int rank, int place, int item) {
+  return (rank * 37 + place * 11 + item * 5) % 64;
+}
+
+static void mix(void* context, const struct longshore_combine_batch* batch) {
+  *(int64_t*)context += batch->count;
+  for (int64_t i = 0; i < batch->count; ++i)
+    for (int item = 0; item < items; ++item) {
+      double* const element = (double*)element_of(batch, i) + item;
+      *element = mixed(batch->field, *element, ((const double*)ghost_of(batch, i))[item]);
+    }
+}
+
+/* The values that owners have after copies were mixed in, in the order of ranks. */
+static void mix_all(const struct block* b, int field, const int shape[3],
+                    double (*results)[items]) {
+  for (int of_copies = 0; of_copies < 2; ++of_copies)
+    for (int rank = 0; rank < shape[0] * shape[1] * shape[2]; ++rank) {
+      const int block[3] = {rank % shape[0], rank / shape[0] % shape[1],
+                            rank / shape[0] / shape[1]};
+      int cell[3] = {-b->width, -b->width, -b->width};
+      do {
+        const int place = place_of(b, shape, rank, cell);
+        if (place < 0 || is_own(b, block, cell) == of_copies) continue;
+        for (int i = 0; i < items; ++i) {
+          const double value = value_at(rank, place, i);
+          results[place][i] = of_copies ? mixed(field, results[place][i], value) : value;
+        }
+      } while (next_cell(b, cell));
+    }
+}
+
+/* Fills a block, or checks it after an accumulate or assemble by mix(). */
+static int fill_or_check(const struct block* b, int field, const longshore_grid* grid, int rank,
+                         int fills, int is_combined, int is_assembled) {
+  static _Thread_local double results[most_places][items];
+  int shape[3], block[3];
+  longshore_grid_shape(grid, shape);
+  longshore_grid_coordinates(grid, block);
+  if (!fills) mix_all(b, field, shape, results);
+  int cell[3] = {-b->width, -b->width, -b->width};
+  do {
+    const int place = place_of(b, shape, rank, cell);
+    const int is_result = place >= 0 && is_combined && (is_assembled || is_own(b, block, cell));
+    for (int i = 0; i < items; ++i)
+      if (fills)
+        at(b, cell)[i] = place < 0 ? -1 : value_at(rank, place, i);
+      else if (is_result)
+        CHECK(at(b, cell)[i] == results[place][i]);
+      else
+        CHECK(at(b, cell)[i] == (place < 0 ? -1 : value_at(rank, place, i)));
+  } while (next_cell(b, cell));
+  return LONGSHORE_OK;
+}
+
+/* Sums by a function: of all fields, and of a part that has the last and the first. */
+static int functions(longshore_team* team, const longshore_grid* grid, const char* mode) {
+  static const int layers[3][2] = {{0, 1}, {1, 0}, {1, 1}}, two[2] = {2, 0};
+  static const struct longshore_halo_part some = {.fields = two, .count = 2};
+  const int rank = longshore_team_rank(team);
+  struct block* const blocks = calloc(3, sizeof *blocks);
+  struct longshore_field fields[3];
+  for (int f = 0; f < 3; ++f) {
+    make_block(&blocks[f], layers[f][0], layers[f][1]);
+    fields[f] = blocks[f].field;
+  }
+  longshore_halo* plan = NULL;
+  const struct longshore_halo_options options = {.mode = mode};
+  CHECK_OK(longshore_halo_create(grid, &options, fields, 3, &plan));
+  CHECK_REFUSED(longshore_halo_accumulate_by(plan, NULL, NULL, NULL), LONGSHORE_ERROR_USAGE,
+                "function of an accumulate or assemble is NULL");
+  CHECK_REFUSED(longshore_halo_start_assemble_by(plan, NULL, NULL, &some), LONGSHORE_ERROR_USAGE,
+                "is NULL");
+  for (int turn = 0; turn < 8; ++turn) {
+    const int is_assembled = turn % 2;
+    const struct longshore_halo_part* const part = turn < 4 ? NULL : &some;
+    int64_t pairs = 0;
+    for (int f = 0; f < 3; ++f) PASS(fill_or_check(&blocks[f], f, grid, rank, 1, 0, 0));
+    CHECK_OK(longshore_barrier(team));
+    if (turn % 4 < 2) {
+      CHECK_OK(is_assembled ? longshore_halo_assemble_by(plan, mix, &pairs, part)
+                            : longshore_halo_accumulate_by(plan, mix, &pairs, part));
+    } else {
+      CHECK_OK(is_assembled ? longshore_halo_start_assemble_by(plan, mix, &pairs, part)
+                            : longshore_halo_start_accumulate_by(plan, mix, &pairs, part));
+      CHECK_OK(longshore_halo_wait(plan));
+    }
+    CHECK(pairs > 0);
+    for (int f = 0; f < 3; ++f)
+      PASS(fill_or_check(&blocks[f], f, grid, rank, 0, part == NULL || f != 1, is_assembled));
+  }
+  CHECK_OK(longshore_halo_free(plan));
+  free(blocks);
+  return LONGSHORE_OK;
+}
+
 /* Checks that a block has the values of the owners in the halo cells of these widths, and only
  * there. Other halo cells are -1. */
 static int check_exchanged(const struct block* b, const longshore_grid* grid, const int low[3],
@@ -320,7 +417,7 @@ static int wrong_arguments_are_refused(longshore_team* team, const longshore_gri
                        "field 2 of a part");
   if (longshore_team_size(team) > 1)
     CHECK_REFUSED(longshore_halo_exchange_part(plan, is_other ? &second : &first),
-                  LONGSHORE_ERROR_USAGE, "all ranks must pass the same");
+                  LONGSHORE_ERROR_USAGE, "rank 0 passes the 1st field, and rank");
   CHECK_OK(longshore_halo_exchange(plan));
   CHECK_OK(longshore_halo_free(plan));
 
@@ -357,6 +454,7 @@ static int run_all(longshore_team* team, void* context) {
     CHECK_OK(longshore_grid_create(team, &options, &grid));
     for (int m = 0; m < 2; ++m) {
       PASS(accumulates_and_assembles(team, grid, modes[m]));
+      PASS(functions(team, grid, modes[m]));
       PASS(parts(team, grid, modes[m]));
     }
     PASS(wrong_arguments_are_refused(team, grid));

@@ -305,6 +305,31 @@ int longshore_update(longshore_array* table, const int64_t* indices, int64_t cou
                      const void* values, int operation,
                      const struct longshore_gather_options* options);
 
+/* ---- sums by a function of the program ---- */
+
+/* Halos, ghosts and boxes combine copies of values into the values of their owners, by a reduction
+ * or by a function of the program. */
+
+/* Pairs of an element and a ghost, which is a copy of it. Pair i, below `count`, has the element at
+ * `elements` + element_index[i] * element_stride_bytes and the ghost at `ghosts` + ghost_index[i] *
+ * ghost_stride_bytes. If a list of indices is NULL, the index is i. Several pairs may have the same
+ * element. */
+struct longshore_combine_batch {
+  int field; /* the number of the field in the plan, from 0; also in a call for a part */
+  int64_t count;
+  void* elements;
+  int64_t element_stride_bytes;
+  const uint32_t* element_index;
+  const void* ghosts;
+  int64_t ghost_stride_bytes;
+  const uint32_t* ghost_index;
+};
+/* A function that combines the pairs of a batch one after another. It changes the elements only.
+ * Calls ..._accumulate_by and ..._assemble_by take it in place of a reduction, the same function on
+ * all ranks. Start, test and wait call it once per batch, in the order that the reductions have. */
+typedef void (*longshore_combine_function)(void* context,
+                                           const struct longshore_combine_batch* batch);
+
 /* ---- halo exchange ---- */
 
 struct longshore_grid_options {
@@ -449,6 +474,15 @@ int longshore_halo_accumulate(longshore_halo* plan, int reduction,
                               const struct longshore_halo_part* part);
 int longshore_halo_assemble(longshore_halo* plan, int reduction,
                             const struct longshore_halo_part* part);
+/* The same with a function of the program. */
+int longshore_halo_start_accumulate_by(longshore_halo* plan, longshore_combine_function function,
+                                       void* context, const struct longshore_halo_part* part);
+int longshore_halo_start_assemble_by(longshore_halo* plan, longshore_combine_function function,
+                                     void* context, const struct longshore_halo_part* part);
+int longshore_halo_accumulate_by(longshore_halo* plan, longshore_combine_function function,
+                                 void* context, const struct longshore_halo_part* part);
+int longshore_halo_assemble_by(longshore_halo* plan, longshore_combine_function function,
+                               void* context, const struct longshore_halo_part* part);
 
 /* The algorithm; for "auto", the algorithm that was chosen. */
 const char* longshore_halo_algorithm(const longshore_halo* plan);
@@ -591,27 +625,6 @@ int longshore_ghost_start_accumulate(longshore_ghost* plan, int reduction);
  * bit. Until the operation is complete, neither read nor write elements and ghosts. */
 int longshore_ghost_start_assemble(longshore_ghost* plan, int reduction);
 
-/* Pairs of an element and a ghost. Pair i, below `count`, has the element at `elements` +
- * element_index[i] * element_stride_bytes and the ghost at `ghosts` + ghost_index[i] *
- * ghost_stride_bytes. If a list of indices is NULL, the index is i. Several pairs may have the
- * same element. */
-struct longshore_ghost_batch {
-  int field; /* the number of the field, from 0 */
-  int64_t count;
-  void* elements;
-  int64_t element_stride_bytes;
-  const uint32_t* element_index;
-  const void* ghosts;
-  int64_t ghost_stride_bytes;
-  const uint32_t* ghost_index;
-};
-/* A function that combines the pairs of a batch one after another. It changes the elements only. */
-typedef void (*longshore_ghost_function)(void* context, const struct longshore_ghost_batch* batch);
-/* Like longshore_ghost_start_accumulate with a function of the program. Start, test and wait call
- * the function once per batch. */
-int longshore_ghost_start_accumulate_by(longshore_ghost* plan, longshore_ghost_function function,
-                                        void* context);
-
 /* Makes progress without waiting. Stores 1 in *complete if the operation is complete, 0 if not. */
 int longshore_ghost_test(longshore_ghost* plan, int* complete);
 /* Waits until the operation is complete on this rank, and its memory may be used again. */
@@ -620,8 +633,15 @@ int longshore_ghost_wait(longshore_ghost* plan);
 int longshore_ghost_update(longshore_ghost* plan);
 int longshore_ghost_accumulate(longshore_ghost* plan, int reduction);
 int longshore_ghost_assemble(longshore_ghost* plan, int reduction);
-int longshore_ghost_accumulate_by(longshore_ghost* plan, longshore_ghost_function function,
+/* The same with a function of the program. */
+int longshore_ghost_start_accumulate_by(longshore_ghost* plan, longshore_combine_function function,
+                                        void* context);
+int longshore_ghost_start_assemble_by(longshore_ghost* plan, longshore_combine_function function,
+                                      void* context);
+int longshore_ghost_accumulate_by(longshore_ghost* plan, longshore_combine_function function,
                                   void* context);
+int longshore_ghost_assemble_by(longshore_ghost* plan, longshore_combine_function function,
+                                void* context);
 
 /* The strategy; for "auto", the strategy that was chosen. */
 const char* longshore_ghost_strategy(const longshore_ghost* plan);
@@ -741,6 +761,15 @@ int longshore_box_exchange_wait(longshore_box_exchange* plan);
 int longshore_box_exchange_update(longshore_box_exchange* plan);
 int longshore_box_exchange_accumulate(longshore_box_exchange* plan, int reduction);
 int longshore_box_exchange_assemble(longshore_box_exchange* plan, int reduction);
+/* The same with a function of the program. */
+int longshore_box_exchange_start_accumulate_by(longshore_box_exchange* plan,
+                                               longshore_combine_function function, void* context);
+int longshore_box_exchange_start_assemble_by(longshore_box_exchange* plan,
+                                             longshore_combine_function function, void* context);
+int longshore_box_exchange_accumulate_by(longshore_box_exchange* plan,
+                                         longshore_combine_function function, void* context);
+int longshore_box_exchange_assemble_by(longshore_box_exchange* plan,
+                                       longshore_combine_function function, void* context);
 /* The number of other ranks with which this rank exchanges messages, or whose memory it reads. */
 int longshore_box_exchange_neighbours(const longshore_box_exchange* plan);
 /* The memory of the plan on this rank, without the layout and the fields. */

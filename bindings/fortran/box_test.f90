@@ -94,6 +94,49 @@ contains
     end do
   end subroutine combine_all
 
+  ! The values that owners have after copies were mixed in, in the order of their boxes.
+  subroutine mix_all(cuts, field, shared, low, high, owners, mixes)
+    type(decomposition), intent(in) :: cuts
+    integer, intent(in) :: field, shared, low(2), high(2), owners(:)
+    integer, intent(out) :: mixes(:)
+    integer :: turn, box, x, y, place
+    logical :: is_owner
+    do turn = 1, 2  ! owners, and then copies
+      do box = 1, cuts%count
+        do y = cuts%first(2, box) - low(2), cuts%first(2, box) + cuts%cells(2, box) + shared + high(2) - 1
+          do x = cuts%first(1, box) - low(1), cuts%first(1, box) + cuts%cells(1, box) + shared + high(1) - 1
+            place = place_of(shared, x, y)
+            if (place == 0) cycle
+            is_owner = owners(place) == box .and. is_inside(cuts, box, shared, x, y)
+            if (turn == 1 .and. is_owner) mixes(place) = value_of(box, x, y)
+            if (turn == 2 .and. .not. is_owner) mixes(place) = mixed(field, mixes(place), value_of(box, x, y))
+          end do
+        end do
+      end do
+    end do
+  end subroutine mix_all
+
+  subroutine mix(batch)
+    type(longshore_combine_batch), intent(in) :: batch
+    real(real64), pointer :: u, of_u
+    complex(real32), pointer :: z, of_z
+    integer(int32), pointer :: v, of_v
+    integer(int64) :: i
+    do i = 1, batch%count
+      select case (batch%field)
+      case (1)
+        call batch%get_pair(i, u, of_u)
+        u = mixed(1, nint(u), nint(of_u))
+      case (2)
+        call batch%get_pair(i, z, of_z)
+        z = cmplx(mixed(2, nint(real(z)), nint(real(of_z))), -mixed(2, -nint(aimag(z)), -nint(aimag(of_z))), real32)
+      case (3)
+        call batch%get_pair(i, v, of_v)
+        v = mixed(3, v, of_v)
+      end select
+    end do
+  end subroutine mix
+
   ! What a cell gets (checks is .false.), or has after an operation. Cells of a box are counted from 1.
   integer function result_at(cuts, shared, box, x, y, checks, places, is_assembled, sums, owners) result(right)
     type(decomposition), intent(in) :: cuts
@@ -140,8 +183,9 @@ contains
     type(longshore_box_fields) :: fields
     type(longshore_box_exchange) :: halos
     type(box_arrays), allocatable, target :: b(:)
-    logical :: complete
+    logical :: complete, is_mixed
     integer :: i, begin, turn, ierr
+    is_mixed = .false.
     cuts = cut(team%size(), [0, 3, 5, 9, 12], [0, 2, 7], .false.)
     call make_boxes(team, cuts, boxes)
     begin = boxes%first(team%rank()) - 1
@@ -179,7 +223,8 @@ contains
       end if
       call each_cell(.true., .true., .false., .false.)
     end do
-    do turn = 1, 4
+    do turn = 1, 8
+      is_mixed = turn > 4
       call each_cell(.false., .false., .false., .false.)
       call team%barrier()
       select case (turn)
@@ -195,9 +240,20 @@ contains
       case (4)
         call halos%start_assemble(longshore_sum)
         call halos%wait()
+      case (5)
+        call halos%accumulate_by(mix)
+      case (6)
+        call halos%assemble_by(mix)
+      case (7)
+        call halos%start_accumulate_by(mix)
+        call halos%wait()
+      case (8)
+        call halos%start_assemble_by(mix)
+        call halos%wait()
       end select
       call each_cell(.true., .false., mod(turn, 2) == 0, .false.)
     end do
+    is_mixed = .false.
     call halos%accumulate(longshore_max, ierr=ierr)
     call check_refused(ierr, 'longshore_sum only', 'a maximum of complex numbers')
     call check(halos%payload_bytes() > 0 .or. size(b) == 0, 'bytes of an update')
@@ -224,6 +280,7 @@ contains
       logical, intent(in) :: checks, places, is_assembled, is_maximum
       integer :: sums(n(1)*(n(2) + 1)), maxima(n(1)*(n(2) + 1)), owners(n(1)*(n(2) + 1)), box, k, x, y, right
       call combine_all(cuts, 0, low, high, sums, maxima, owners)
+      if (is_mixed) call mix_all(cuts, 1, 0, low, high, owners, sums)
       do k = 1, size(b)
         box = begin + k
         do y = lbound(b(k)%u, 2), ubound(b(k)%u, 2)
@@ -235,6 +292,7 @@ contains
         end do
       end do
       call combine_all(cuts, 0, one, one, sums, maxima, owners)
+      if (is_mixed) call mix_all(cuts, 2, 0, one, one, owners, sums)
       do k = 1, size(b)
         box = begin + k
         do y = 0, cuts%cells(2, box) + 1
@@ -249,6 +307,7 @@ contains
         end do
       end do
       call combine_all(cuts, 1, none, none, sums, maxima, owners)
+      if (is_mixed) call mix_all(cuts, 3, 1, none, none, owners, sums)
       if (is_maximum) sums = maxima
       do k = 1, size(b)
         box = begin + k

@@ -4,7 +4,7 @@ module checks
   use, intrinsic :: iso_fortran_env, only: error_unit
   implicit none
   private
-  public :: check, check_refused
+  public :: check, check_refused, mixed
 contains
 
   subroutine check(fact, what)
@@ -22,4 +22,10 @@ contains
     character(len=*), intent(in) :: words, what
     call check(ierr == longshore_error_usage .and. index(longshore_error_message(), words) > 0, what)
   end subroutine check_refused
+
+  ! A function whose result depends on the order of the ghosts, and on the number of the field.
+  pure integer function mixed(field, element, ghost)
+    integer, intent(in) :: field, element, ghost
+    mixed = mod((4 + field)*element + ghost, 1009)
+  end function mixed
 end module checks

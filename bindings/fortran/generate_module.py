@@ -244,7 +244,7 @@ def function_lines(result: str, name: str, arguments: str) -> list[str]:
         kind, _, argument = re.sub(r"\[\d?\]$", "", parameter).rpartition(" ")
         if "*" in parameter or "[" in parameter:
             kind, argument = "type(c_ptr)", argument.lstrip("*")
-        elif kind in ("longshore_main", "longshore_ghost_function"):
+        elif kind in ("longshore_main", "longshore_combine_function"):
             kind = "type(c_funptr)"
         else:
             kind = C_VALUES[kind]

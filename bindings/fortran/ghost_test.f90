@@ -276,6 +276,18 @@ contains
       call check(k(i) == 4*3**copies_of(team, first + i - 1), 'a procedure for integers')
     end do
     k(:n) = 4
+    call integers%assemble_by(multiply_integers)
+    call check(all(k(n + 1:) == 4*3**[(copies_of(team, ghosts(i)), i=1, size(ghosts))]), 'ghosts assembled by a procedure')
+    k(:n) = [(int(mod(first + i, 100_int64)), i=1, n)]
+    k(n + 1:) = team%rank() + 1
+    call integers%start_assemble_by(mix_integers)
+    call integers%wait()
+    do i = 1, n + size(ghosts)
+      if (i <= n) call check(k(i) == mixed_over_ranks(team, first + i - 1), 'an element mixed in the order of ranks')
+      if (i > n) call check(k(i) == mixed_over_ranks(team, ghosts(i - n)), 'a ghost mixed in the order of ranks')
+    end do
+    k(:n) = 4
+    k(n + 1:) = 3
     call integers%accumulate(longshore_or)
     do i = 1, n
       call check(k(i) == merge(7, 4, copies_of(team, first + i - 1) > 0), 'bits')
@@ -303,8 +315,34 @@ contains
     call integers%free()
   end subroutine accumulates
 
+  ! The value of an element after its ghosts were mixed in, in the order of ranks. The ghosts of a
+  ! rank have one value.
+  integer function mixed_over_ranks(team, index) result(value)
+    type(longshore_team), intent(in) :: team
+    integer(int64), intent(in) :: index
+    integer(int64), allocatable :: ghosts(:)
+    integer :: rank, i
+    value = int(mod(index + 1, 100_int64))
+    do rank = 0, team%size() - 1
+      call ghosts_of(rank, team%size(), 0, ghosts)
+      do i = 1, count(ghosts == index)
+        value = mixed(1, value, rank + 1)
+      end do
+    end do
+  end function mixed_over_ranks
+
+  subroutine mix_integers(batch)
+    type(longshore_combine_batch), intent(in) :: batch
+    integer(int32), pointer :: element, ghost
+    integer(int64) :: i
+    do i = 1, batch%count
+      call batch%get_pair(i, element, ghost)
+      element = mixed(1, element, ghost)
+    end do
+  end subroutine mix_integers
+
   subroutine multiply_reals(batch)
-    type(longshore_ghost_batch), intent(in) :: batch
+    type(longshore_combine_batch), intent(in) :: batch
     real(real64), pointer :: element, ghost
     integer(int64) :: i
     call check(batch%field == 1, 'the number of a field')
@@ -315,7 +353,7 @@ contains
   end subroutine multiply_reals
 
   subroutine multiply_integers(batch)
-    type(longshore_ghost_batch), intent(in) :: batch
+    type(longshore_combine_batch), intent(in) :: batch
     integer(int32), pointer :: element, ghost
     integer(int64) :: i
     do i = 1, batch%count

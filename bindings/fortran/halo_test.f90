@@ -10,10 +10,13 @@ contains
   subroutine run_all(team)
     type(longshore_team), intent(inout) :: team
     type(longshore_grid) :: grid
+    integer :: ierr
     call grid%create(team, dimensions=2, periodic=[.false., .true.])
     call all_checks(team, grid)
     call grid%free()
-    call grid%create(team, dimensions=2, ranks=[team%size(), 1], periodic=[.false., .true.])
+    call grid%create(team, dimensions=2, ranks=[team%size()], ierr=ierr)
+    call check_refused(ierr, 'differ from each other, or from dimensions', 'ranks of another number of dimensions')
+    call grid%create(team, ranks=[team%size(), 1], periodic=[.false., .true.])
     call all_checks(team, grid)
     call grid%free()
     call three_dimensions(team)
@@ -24,6 +27,8 @@ contains
     type(longshore_grid), intent(in) :: grid
     call combines(team, grid, 'direct')
     call combines(team, grid, 'channel')
+    call functions(team, grid, 'direct')
+    call functions(team, grid, 'channel')
     call parts(team, grid)
     call errors(grid)
   end subroutine all_checks
@@ -41,13 +46,13 @@ contains
     if (at(1) >= 1 .and. at(1) <= all(1) + shared) place = at(1) + (all(1) + shared)*modulo(at(2) - 1, all(2))
   end function place_of
 
-  ! Whether a cell is not a copy.
-  logical function is_own(grid, shared, x, y)
+  ! Whether a cell of a rank is not a copy.
+  logical function is_own(grid, shared, rank, x, y)
     type(longshore_grid), intent(in) :: grid
-    integer, intent(in) :: shared, x, y
-    integer :: at(3)
-    at = grid%coordinates()
-    is_own = x > merge(shared, 0, at(1) > 0) .and. x <= n(1) + shared .and. y > shared .and. y <= n(2) + shared
+    integer, intent(in) :: shared, rank, x, y
+    integer :: shape(3)
+    shape = grid%shape()
+    is_own = x > merge(shared, 0, mod(rank, shape(1)) > 0) .and. x <= n(1) + shared .and. y > shared .and. y <= n(2) + shared
   end function is_own
 
   integer function value_of(rank, x, y)
@@ -145,7 +150,7 @@ contains
       integer :: place
       expected = value_of(team%rank(), x, y)
       place = place_of(grid, shared, team%rank(), x, y)
-      if (place > 0 .and. (is_assembled .or. is_own(grid, shared, x, y))) &
+      if (place > 0 .and. (is_assembled .or. is_own(grid, shared, team%rank(), x, y))) &
         expected = merge(maxima(max(place, 1)), sums(max(place, 1)), is_maximum)
     end function expected
 
@@ -183,6 +188,125 @@ contains
       end do
     end subroutine check_z
   end subroutine combines
+
+  ! A value that all copies of a place on a rank have.
+  integer function value_at(rank, place)
+    integer, intent(in) :: rank, place
+    value_at = merge(mod(37*rank + 11*place, 64) + 1, 0, place > 0)
+  end function value_at
+
+  subroutine mix(batch)
+    type(longshore_combine_batch), intent(in) :: batch
+    real(real64), pointer :: u, of_u
+    integer(int32), pointer :: v, of_v
+    integer(int64) :: i
+    do i = 1, batch%count
+      if (batch%field == 1) then
+        call batch%get_pair(i, u, of_u)
+        u = mixed(1, nint(u), nint(of_u))
+      else
+        call batch%get_pair(i, v, of_v)
+        v = mixed(batch%field, v, of_v)
+      end if
+    end do
+  end subroutine mix
+
+  subroutine keep(batch)
+    type(longshore_combine_batch), intent(in) :: batch
+    call check(batch%count < 0, 'a procedure of a refused call')
+  end subroutine keep
+
+  ! The values that owners have after copies were mixed in, in the order of ranks.
+  subroutine mix_all(team, grid, field, shared, low, high, results)
+    type(longshore_team), intent(in) :: team
+    type(longshore_grid), intent(in) :: grid
+    integer, intent(in) :: field, shared, low(2), high(2)
+    integer, allocatable, intent(out) :: results(:)
+    integer :: turn, rank, x, y, place
+    allocate (results((n(1) + shared)*n(2)*team%size()*2))
+    do turn = 1, 2  ! owners, and then copies
+      do rank = 0, team%size() - 1
+        do y = 1 - low(2), n(2) + shared + high(2)
+          do x = 1 - low(1), n(1) + shared + high(1)
+            place = place_of(grid, shared, rank, x, y)
+            if (place == 0 .or. (is_own(grid, shared, rank, x, y) .neqv. turn == 1)) cycle
+            if (turn == 1) then
+              results(place) = value_at(rank, place)
+            else
+              results(place) = mixed(field, results(place), value_at(rank, place))
+            end if
+          end do
+        end do
+      end do
+    end do
+  end subroutine mix_all
+
+  ! Cells, of which each second column is exchanged, and vertices.
+  subroutine functions(team, grid, mode)
+    type(longshore_team), intent(inout) :: team
+    type(longshore_grid), intent(in) :: grid
+    character(len=*), intent(in) :: mode
+    integer, parameter :: one(2) = 1
+    type(longshore_halo) :: halo
+    real(real64), allocatable, target :: u(:, :)
+    integer(int32), allocatable, target :: v(:, :)
+    integer :: turn, ierr
+    allocate (u(0:2*n(1) + 5, -1:n(2) + 1), v(0:n(1) + 2, 0:n(2) + 2))
+    call halo%create(grid, width=1, mode=mode)
+    call halo%add(u(::2, :), low=[1, 2], high=[2, 1])
+    call halo%add(v, shared=[1, 1])
+    do turn = 1, 4
+      call each(1, 0, [1, 2], [2, 1], .true., .false., .false.)
+      call each(2, 1, one, one, .true., .false., .false.)
+      call team%barrier()
+      select case (turn)
+      case (1)
+        call halo%accumulate_by(mix)
+      case (2)
+        call halo%assemble_by(mix, fields=[2])
+      case (3)
+        call halo%start_accumulate_by(mix, fields=[2, 1])
+        call halo%accumulate_by(keep, ierr=ierr)
+        call check_refused(ierr, 'started twice', 'a second operation')
+        call halo%wait()
+      case (4)
+        call halo%start_assemble_by(mix)
+        call halo%wait()
+      end select
+      call each(1, 0, [1, 2], [2, 1], .false., turn /= 2, turn == 4)
+      call each(2, 1, one, one, .false., .true., mod(turn, 2) == 0)
+    end do
+    call halo%free()
+  contains
+    ! Fills or checks an array.
+    subroutine each(field, shared, low, high, fills, is_combined, is_assembled)
+      integer, intent(in) :: field, shared, low(2), high(2)
+      logical, intent(in) :: fills, is_combined, is_assembled
+      integer, allocatable :: results(:)
+      integer :: x, y, place, right, found
+      call mix_all(team, grid, field, shared, low, high, results)
+      do y = 1 - low(2), n(2) + shared + high(2)
+        do x = 1 - low(1), n(1) + shared + high(1)
+          place = place_of(grid, shared, team%rank(), x, y)
+          right = value_at(team%rank(), place)
+          if (fills) then
+            if (field == 1) u(2*x, y) = right
+            if (field == 2) v(x, y) = right
+            cycle
+          end if
+          if (is_combined .and. place > 0) then
+            if (is_assembled .or. is_own(grid, shared, team%rank(), x, y)) right = results(place)
+          end if
+          if (field == 1) then
+            found = nint(u(2*x, y))
+          else
+            found = v(x, y)
+          end if
+          call check(found == right, 'a cell or vertex that a procedure combines')
+        end do
+      end do
+    end subroutine each
+  end subroutine functions
 
   ! Exchanges some arrays of a plan, and some layers of their halos.
   subroutine parts(team, grid)
@@ -283,7 +407,8 @@ contains
     type(longshore_halo) :: halo
     real(real64), target :: u(0:5, 0:5)
     complex(real64), target :: z(6, 6)
-    integer :: numbers(2), ierr
+    integer, target :: numbers(2)
+    integer :: ierr
     numbers = 1
     u = 0
     z = 0
@@ -302,6 +427,10 @@ contains
     call halo%create(grid, width=1)
     call halo%add(u)
     call halo%add(z)
+    call halo%exchange(numbers, ierr=ierr)
+    call check_refused(ierr, 'pass numbers as fields=', 'numbers of arrays in place of arrays')
+    call halo%exchange(fields=numbers, ierr=ierr)
+    call check_refused(ierr, 'the 1st field is twice', 'an array that is twice in a part')
     call halo%exchange(fields=[1, 3], ierr=ierr)
     call check_refused(ierr, 'numbers 1 to 2', 'an array that the plan does not have')
     call halo%start(fields=numbers(:0), ierr=ierr)

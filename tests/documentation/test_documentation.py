@@ -22,7 +22,9 @@ PROGRAM_MARKS = {"cpp": ("cpp", "int main("), "c": ("c", "int main("), "fortran"
 
 
 def is_program(block: Block) -> bool:
-    return block.language in PROGRAM_MARKS and PROGRAM_MARKS[block.language][1] in block.text and not block.not_run
+    """Whether a block is a program that exists on its page only. Others have tests in the build."""
+    _, whole = PROGRAM_MARKS.get(block.language, ("", "no such language"))
+    return whole in block.text and not block.not_run and not block.source
 
 
 EXCERPTS = [b for d in DOCUMENTS for b in blocks(d) if b.source]

@@ -359,7 +359,7 @@ def test_wrong_fields_and_copies_are_refused_on_all_ranks() -> None:
         with pytest.raises(longshore.UsageError, match="moved: operation 'copy'"):
             boxes.moved("copy")
         others = longshore.Boxes(layout, dtype="float32")
-        with pytest.raises(longshore.UsageError, match="field 0 of a copy of boxes has another type"):
+        with pytest.raises(longshore.UsageError, match="the 1st field of a copy of boxes has another type"):
             longshore.BoxCopy(boxes, others)
         with pytest.raises((longshore.UsageError, longshore.PeerFailedError), match="an array in common"):
             longshore.BoxCopy(boxes, boxes)

@@ -135,9 +135,9 @@ box_copy::box_copy(const box_layout& from_layout, std::vector<box_field_memory> 
       if (from[f].type->name() != to[f].type->name() || from[f].shared != to[f].shared ||
           from[f].element_bytes != to[f].element_bytes)
         fail(errc::usage,
-             "field {} of a copy of boxes has another type, or shares other layers, at "
-             "its target",
-             f);
+             "the {} field of a copy of boxes has another type, or shares other layers, at its "
+             "target",
+             detail::nth(f));
   });
   plan_ = {from_layout.ranks(), "a copy of boxes",
            detail::make_box_plan({.copies = to_layout.data(),

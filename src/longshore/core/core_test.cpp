@@ -63,6 +63,13 @@ TEST(Error, failure_text_begins_with_the_code_of_an_error_and_the_type_of_anothe
   EXPECT_EQ(text_of(7), "the program threw int, which is no std::exception");
 }
 
+TEST(Error, messages_name_fields_by_their_place) {
+  const std::array<std::string, 8> names{"1st",  "2nd",  "3rd",  "4th",
+                                         "10th", "11th", "21st", "112th"};
+  const std::array<std::size_t, 8> indices{0, 1, 2, 3, 9, 10, 20, 111};
+  for (std::size_t i = 0; i < names.size(); ++i) EXPECT_EQ(detail::nth(indices[i]), names[i]);
+}
+
 TEST(DelayedNotice, is_printed_once_and_only_after_its_time) {
   ::testing::internal::CaptureStderr();
   {

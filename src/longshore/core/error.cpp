@@ -6,6 +6,7 @@
 #include <fmt/args.h>
 #include <fmt/core.h>
 
+#include <array>
 #include <cstdlib>
 #include <memory>
 #include <new>
@@ -59,6 +60,12 @@ std::string failure_text(const std::exception_ptr& thrown) {
     return fmt::format("the program threw {}, which is no std::exception",
                        type_name(abi::__cxa_current_exception_type()));
   }
+}
+
+std::string detail::nth(std::size_t index) {
+  constexpr std::array<const char*, 4> ends{"th", "st", "nd", "rd"};
+  const std::size_t number = index + 1, last = number / 10 % 10 == 1 ? 0 : number % 10;
+  return fmt::format("{}{}", number, ends[last < ends.size() ? last : 0]);
 }
 
 void detail::fail(errc code, std::string_view format, std::span<const detail::error_value> values) {

@@ -56,6 +56,10 @@ class program_failure : public std::runtime_error {
 
 namespace detail {
 
+/// "1st" for index 0, "2nd" for index 1, ... So messages name fields and boxes, whose numbers begin
+/// at 0 in C++, C and Python, and at 1 in Fortran.
+[[nodiscard]] std::string nth(std::size_t index);
+
 /// A value for a {} of a message. Messages are formatted in error.cpp, so that callers of `fail`
 /// compile no formatting code.
 struct error_value {

@@ -53,16 +53,16 @@ void ghost_exchange::rebind(const std::vector<ghost_memory>& fields) {
   for (std::size_t f = 0; f < fields.size(); ++f) {
     const auto &now = fields_[f], &then = fields[f];
     if (then.type != now.type || then.element_bytes != now.element_bytes)
-      fail(errc::usage, "field {} of a ghost plan is bound to memory of another type", f);
+      fail(errc::usage, "the {} field of a ghost plan is bound to memory of another type",
+           detail::nth(f));
     if (!are_equal(then.owned_places, now.owned_places) ||
         !are_equal(then.ghost_places, now.ghost_places))
       fail(errc::usage,
-           "field {} of a ghost plan is bound to memory with other places: remake the "
-           "plan",
-           f);
+           "the {} field of a ghost plan is bound to memory with other places: remake the plan",
+           detail::nth(f));
     if ((then.owned == nullptr && graph_.owned() > 0) ||
         (then.ghosts == nullptr && graph_.ghosts() > 0))
-      fail(errc::usage, "field {} of a ghost plan is bound to no memory", f);
+      fail(errc::usage, "the {} field of a ghost plan is bound to no memory", detail::nth(f));
   }
   plan_->rebind(detail::memories_of(fields));
   fields_ = fields;

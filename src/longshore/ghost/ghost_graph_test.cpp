@@ -428,9 +428,9 @@ TEST(GhostGraph, wrong_plans_are_refused_on_all_ranks) {
     expect_error(team, errc::usage, {"in flight"}, [&] { plan.start_update(); });
     plan.wait();
     ghost_exchange vectors(graph, {}, ghost_field(z.data(), z.data() + 4));
-    expect_error(team, errc::usage, {"field 0", "combine_op::of"},
+    expect_error(team, errc::usage, {"1st field", "combine_op::of"},
                  [&] { vectors.accumulate(op::add{}); });
-    expect_error(team, errc::usage, {"field 0"}, [&] {
+    expect_error(team, errc::usage, {"1st field"}, [&] {
       vectors.accumulate(combine_op::of<double>([](double& a, const double& b) { a += b; }));
     });
     expect_error(team, errc::usage, {"2 operations", "1 fields"}, [&] {

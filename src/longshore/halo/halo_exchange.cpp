@@ -30,19 +30,19 @@ void check_dimension(const rank_grid& grid, const detail::exchanged_field& field
   const int shared = field.memory.shared[d];
   const auto cells = field.memory.extents[d];
   if (shared < 0)
-    fail(errc::usage, "field {} shares {} layers along {}: use 0 or more", index, shared,
-         axis_names[d]);
+    fail(errc::usage, "the {} field shares {} layers along {}: use 0 or more", detail::nth(index),
+         shared, axis_names[d]);
   const auto check_side = [&](int width, int max_width, int side) {
     if (grid.neighbour(directions_along(d)[side]) < 0) return;
     if (width < 0 || width > max_width)
       fail(errc::usage,
-           "a halo of {} cells on the {} side along {}: field {} has memory for 0 to {}", width,
-           side == 0 ? "low" : "high", axis_names[d], index, max_width);
+           "a halo of {} cells on the {} side along {}: the {} field has memory for 0 to {}", width,
+           side == 0 ? "low" : "high", axis_names[d], detail::nth(index), max_width);
     if (static_cast<std::size_t>(width + shared) > cells)
-      fail(errc::usage, "a halo of {} cells along {}{} is wider than the {} cells of field {}",
+      fail(errc::usage, "a halo of {} cells along {}{} is wider than the {} cells of the {} field",
            width, axis_names[d],
            shared > 0 ? fmt::format(", beyond {} shared layers,", shared) : std::string(), cells,
-           index);
+           detail::nth(index));
   };
   check_side(field.widths.low[d], field.memory.widths.low[d], 0);
   check_side(field.widths.high[d], field.memory.widths.high[d], 1);
@@ -52,7 +52,8 @@ detail::exchanged_field checked_field(const rank_grid& grid,
                                       const std::optional<halo_widths>& widths,
                                       const field_memory& field, std::size_t index) {
   detail::exchanged_field exchanged{field, widths.value_or(field.widths)};
-  if (field.type == nullptr) fail(errc::usage, "field {} of a halo exchange has no type", index);
+  if (field.type == nullptr)
+    fail(errc::usage, "the {} field of a halo exchange has no type", detail::nth(index));
   for (int d = 0; d < 3; ++d) {
     if (d < grid.dimensions()) {
       check_dimension(grid, exchanged, index, d);
@@ -61,9 +62,9 @@ detail::exchanged_field checked_field(const rank_grid& grid,
     exchanged.widths.low[d] = exchanged.widths.high[d] = 0;
     if (field.extents[d] != 1 || field.shared[d] != 0)
       fail(errc::usage,
-           "field {} has {} cells along {} and shares {} layers, but the grid has {} dimensions: "
-           "give 1 cell and 0 layers there",
-           index, field.extents[d], axis_names[d], field.shared[d], grid.dimensions());
+           "the {} field has {} cells along {} and shares {} layers, but the grid has {} "
+           "dimensions: give 1 cell and 0 layers there",
+           detail::nth(index), field.extents[d], axis_names[d], field.shared[d], grid.dimensions());
   }
   return exchanged;
 }
@@ -171,7 +172,12 @@ halo_exchange& halo_exchange::plan_of(const halo_part& part) {
     return narrow;
   };
   common_arguments same;
-  same.add("fields", fmt::format("{}", fmt::join(part.fields, ",")));
+  std::vector<std::string> names;
+  for (const int f : part.fields) names.push_back(detail::nth(static_cast<std::size_t>(f)));
+  if (names.empty())
+    same.add("all", "fields");
+  else
+    same.add("the", fmt::format("{} field", fmt::join(names, ", ")));
   if (part.width)
     same.add("widths", fmt::format("{}; {}", fmt::join(part.width->low, ","),
                                    fmt::join(part.width->high, ",")));
@@ -183,7 +189,8 @@ halo_exchange& halo_exchange::plan_of(const halo_part& part) {
     auto sorted = part.fields;
     std::sort(sorted.begin(), sorted.end());
     if (const auto twice = std::adjacent_find(sorted.begin(), sorted.end()); twice != sorted.end())
-      fail(errc::usage, "field {} is twice in a part of a halo plan", *twice);
+      fail(errc::usage, "the {} field is twice in a part of a halo plan",
+           detail::nth(static_cast<std::size_t>(*twice)));
     if (part.fields.empty())
       for (const auto& field : fields_) fields.push_back(narrower(field));
     for (const int f : part.fields)

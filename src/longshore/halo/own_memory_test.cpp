@@ -117,7 +117,8 @@ bool tells_freed_memory(halo_exchange& plan) {
     plan.start();
   } catch (const error& e) {
     EXPECT_EQ(e.code(), errc::usage);
-    EXPECT_NE(std::string(e.what()).find("the memory of field 1 was freed"), std::string::npos);
+    EXPECT_NE(std::string(e.what()).find("the memory of the 2nd field was freed"),
+              std::string::npos);
     return true;
   }
   plan.wait();

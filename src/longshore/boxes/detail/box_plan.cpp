@@ -217,9 +217,9 @@ void check_widths_in_domain(const layout_data& layout, std::size_t number,
         std::max(field.widths.low[d], field.widths.high[d]) + field.shared[d] >
             domain.domain.cells[d])
       fail(errc::usage,
-           "field {}: a halo of {} and {} cells, with {} shared layers, is wider than the periodic "
-           "domain along {}",
-           number, field.widths.low[d], field.widths.high[d], field.shared[d], axis_names[d]);
+           "the {} field: a halo of {} and {} cells, with {} shared layers, is wider than the "
+           "periodic domain along {}",
+           nth(number), field.widths.low[d], field.widths.high[d], field.shared[d], axis_names[d]);
 }
 
 void check_box_fields(const layout_data& layout, std::span<const box_field_memory> fields) {
@@ -229,36 +229,36 @@ void check_box_fields(const layout_data& layout, std::span<const box_field_memor
   for (std::size_t f = 0; f < fields.size(); ++f) {
     const auto& field = fields[f];
     if (field.type == nullptr || field.element_bytes == 0)
-      fail(errc::usage, "field {} of a plan of boxes on rank {} has no type", f, me);
+      fail(errc::usage, "the {} field of a plan of boxes on rank {} has no type", nth(f), me);
     if (field.boxes.size() != mine)
-      fail(errc::usage, "field {} has {} views on rank {}, which has {} boxes", f,
+      fail(errc::usage, "the {} field has {} views on rank {}, which has {} boxes", nth(f),
            field.boxes.size(), me, mine);
     check_widths_in_domain(layout, f, field);
     for (int d = 0; d < 3; ++d) {
       if (field.widths.low[d] < 0 || field.widths.high[d] < 0 || field.shared[d] < 0)
         fail(errc::usage,
-             "field {}: a halo of {} and {} cells and {} shared layers along {}: use 0 "
+             "the {} field: a halo of {} and {} cells and {} shared layers along {}: use 0 "
              "or more",
-             f, field.widths.low[d], field.widths.high[d], field.shared[d], axis_names[d]);
+             nth(f), field.widths.low[d], field.widths.high[d], field.shared[d], axis_names[d]);
       if (field.shared[d] > 0 && !layout.domain().glued.empty())
         fail(errc::unsupported,
-             "field {} shares layers, in a layout with glued cells: only fields "
+             "the {} field shares layers, in a layout with glued cells: only fields "
              "of cells can be glued",
-             f);
+             nth(f));
       for (std::size_t b = 0; b < mine; ++b) {
         const auto& memory = field.boxes[b];
         const auto cells = layout.boxes()[first + b].cells[d] + field.shared[d];
         if (memory.extents[d] != static_cast<std::size_t>(cells))
           fail(errc::usage,
-               "field {}, box {} of rank {}: the view has {} cells along {}, and the box "
+               "the {} field, {} box of rank {}: the view has {} cells along {}, and the box "
                "needs {}",
-               f, b, me, memory.extents[d], axis_names[d], cells);
+               nth(f), nth(b), me, memory.extents[d], axis_names[d], cells);
         if (memory.widths.low[d] < field.widths.low[d] ||
             memory.widths.high[d] < field.widths.high[d])
           fail(errc::usage,
-               "field {}, box {} of rank {}: the view has a halo of {} and {} cells along "
+               "the {} field, {} box of rank {}: the view has a halo of {} and {} cells along "
                "{}, and the field needs {} and {}",
-               f, b, me, memory.widths.low[d], memory.widths.high[d], axis_names[d],
+               nth(f), nth(b), me, memory.widths.low[d], memory.widths.high[d], axis_names[d],
                field.widths.low[d], field.widths.high[d]);
       }
     }

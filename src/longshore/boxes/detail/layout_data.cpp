@@ -169,7 +169,7 @@ void layout_data::check() const {
   for (std::size_t i = 0; i < boxes_.size(); ++i) {
     const auto& box = boxes_[i];
     const auto of_rank = [&](std::size_t b) {
-      return fmt::format("box {} of rank {}, {},", b - first_box(owner(b)), owner(b),
+      return fmt::format("the {} box of rank {}, {},", nth(b - first_box(owner(b))), owner(b),
                          text_of(boxes_[b]));
     };
     if (box.is_empty()) fail(errc::usage, "{} has no cells", of_rank(i));
@@ -199,18 +199,15 @@ void layout_data::check_maps() const {
     for (int d = 0; d < 3; ++d) {
       const int axis = glued.axis[d];
       if (axis < 0 || axis > 2 || is_used[axis] || (glued.sign[d] != 1 && glued.sign[d] != -1))
-        fail(
-            errc::usage,
-            "glued cells {} have axes {},{},{} and signs {},{},{}: use each axis once, and 1 or -1",
-            g, glued.axis[0], glued.axis[1], glued.axis[2], glued.sign[0], glued.sign[1],
-            glued.sign[2]);
+        fail(errc::usage, "the {} glued cells: use each axis once, and 1 or -1 as signs", nth(g));
       is_used[axis] = true;
     }
     std::vector<std::uint32_t> found;
     tree_.find(glued.beyond, found);
     if (!found.empty())
-      fail(errc::usage, "glued cells {}, {}, lie in box {}: they must lie outside of all boxes", g,
-           text_of(glued.beyond), found.front());
+      fail(errc::usage,
+           "the {} glued cells, {}, lie in the {} box: they must lie outside of all boxes", nth(g),
+           text_of(glued.beyond), nth(found.front()));
   }
 }
 

@@ -272,9 +272,9 @@ void exchange_plan::set_combiners(std::span<const combine_op> operations) {
     combiners_.push_back({op.loop_for(*types_[f]), op.state().get()});
     if (combiners_.back().loop == nullptr)
       fail(errc::usage,
-           "the type of field {} of a {} plan does not have the operation: give a function of the "
-           "field's type by combine_op::of",
-           f, name_);
+           "the type of the {} field of a {} plan does not have the operation: give a function of "
+           "the field's type by combine_op::of",
+           nth(f), name_);
   }
 }
 

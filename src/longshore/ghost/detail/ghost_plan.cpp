@@ -35,16 +35,17 @@ void check_fields(const ghost_graph& graph, const ghost_options& options,
   for (std::size_t f = 0; f < fields.size(); ++f) {
     const auto& field = fields[f];
     if (field.element_bytes == 0 || field.type == nullptr)
-      fail(errc::usage, "field {} of a ghost exchange on rank {} has no type", f, rank);
+      fail(errc::usage, "the {} field of a ghost exchange on rank {} has no type", nth(f), rank);
     if (field.owned == nullptr && graph.owned() > 0)
-      fail(errc::usage, "field {} on rank {} has no memory for {} owned elements", f, rank,
+      fail(errc::usage, "the {} field on rank {} has no memory for {} owned elements", nth(f), rank,
            graph.owned());
     if (field.ghosts == nullptr && graph.ghosts() > 0)
-      fail(errc::usage, "field {} on rank {} has no memory for {} ghosts", f, rank, graph.ghosts());
+      fail(errc::usage, "the {} field on rank {} has no memory for {} ghosts", nth(f), rank,
+           graph.ghosts());
     const auto check_places = [&](const auto& places, std::size_t elements, const char* what) {
       if (places && places->size() != elements)
-        fail(errc::usage, "field {} on rank {} has {} places for {} {}", f, rank, places->size(),
-             elements, what);
+        fail(errc::usage, "the {} field on rank {} has {} places for {} {}", nth(f), rank,
+             places->size(), elements, what);
     };
     check_places(field.owned_places, graph.owned(), "owned elements");
     check_places(field.ghost_places, graph.ghosts(), "ghosts");

@@ -42,13 +42,12 @@ void check_equal_widths(const rank_grid& grid, int neighbour, const halo_directi
                 their_width = is_low ? theirs.low[d] : theirs.high[d];
       if (my_width == their_width || grid.neighbour(side) < 0 || grid.neighbour(there, side) < 0)
         continue;
-      fail(
-          errc::usage,
-          "the halo cells of rank {} do not fit those of rank {}: field {} has a halo of {} cells "
-          "on the {} side along {} on rank {}, and of {} on rank {}: use equal widths on all sides "
-          "with neighbours",
-          neighbour, grid.ranks().rank(), field, their_width, is_low ? "low" : "high",
-          axis_names[d], neighbour, my_width, grid.ranks().rank());
+      fail(errc::usage,
+           "the halo cells of rank {} do not fit those of rank {}: the {} field has a halo of {} "
+           "cells on the {} side along {} on rank {}, and of {} on rank {}: use equal widths on "
+           "all sides with neighbours",
+           neighbour, grid.ranks().rank(), nth(field), their_width, is_low ? "low" : "high",
+           axis_names[d], neighbour, my_width, grid.ranks().rank());
     }
   }
 }
@@ -88,9 +87,9 @@ void check_widths(const rank_grid& grid, std::span<const exchanged_field> fields
         const auto needed = static_cast<std::size_t>(width + (combines ? 2 : 1) * shared);
         if (cells < needed)
           fail(errc::usage,
-               "field {} on rank {} has {} cells along {}: rank {} has a halo of {} cells there, "
-               "and {} layers are shared, so a block needs {}",
-               f, grid.ranks().rank(), cells, axis_names[d], neighbour, width, shared, needed);
+               "the {} field on rank {} has {} cells along {}: rank {} has a halo of {} cells "
+               "there, and {} layers are shared, so a block needs {}",
+               nth(f), grid.ranks().rank(), cells, axis_names[d], neighbour, width, shared, needed);
       }
     }
   }

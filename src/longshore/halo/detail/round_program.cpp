@@ -31,12 +31,12 @@ constexpr std::size_t unjoined_from_bytes = 16384;
   const auto &s = sent_boxes[i].extents, &e = expected_boxes[i].extents;
   fail(
       errc::usage,
-      "the halo cells of rank {} do not fit those of rank {}: of field {}, rank {} sends {} x {} x "
-      "{} cells along x, y, z ({} bytes in all), and rank {} expects {} x {} x {} ({} bytes): "
+      "the halo cells of rank {} do not fit those of rank {}: of the {} field, rank {} sends {} x "
+      "{} x {} cells along x, y, z ({} bytes in all), and rank {} expects {} x {} x {} ({} bytes): "
       "blocks that are neighbours along one dimension need equal extents along the others, and the "
       "same fields and widths",
-      sender, receiver, sent.fields[i], sender, s[0], s[1], s[2], bytes_of(sent_boxes), receiver,
-      e[0], e[1], e[2], bytes_of(expected_boxes));
+      sender, receiver, nth(sent.fields[i]), sender, s[0], s[1], s[2], bytes_of(sent_boxes),
+      receiver, e[0], e[1], e[2], bytes_of(expected_boxes));
 }
 
 bool fits(const halo_message& message) {

@@ -17,10 +17,11 @@ void memory_watch::add(std::size_t field, const std::byte* address) {
 }
 
 void memory_watch::throw_for_freed(std::size_t field) {
-  fail(errc::usage,
-       "the memory of field {} was freed, and a plan still uses it: make a new plan for the new "
-       "memory, and free memory after its plans",
-       field);
+  fail(
+      errc::usage,
+      "the memory of the {} field was freed, and a plan still uses it: make a new plan for the new "
+      "memory, and free memory after its plans",
+      nth(field));
 }
 
 }  // namespace longshore::detail
