@@ -9,6 +9,7 @@ import os
 import signal
 
 os.environ.setdefault("LONGSHORE_TIMEOUT", "300")
+os.environ.setdefault("LONGSHORE_CACHES", "near")  # plans do not depend on where the cores are
 os.environ.setdefault("LONGSHORE_PROFILE", "off")  # do not use measurements of strategy auto by a user
 os.environ.setdefault("LONGSHORE_TRANSPORT", "threads")
 # Background jobs of a shell ignore SIGINT. The tests and their child processes must not inherit
