@@ -137,8 +137,7 @@ field_list fields_from(const longshore_boxes& boxes, const longshore_box_field* 
           view.element_bytes != given.element_bytes)
         fail(errc::usage,
              "the {} field, {} box of rank {}: the block has other elements than the field: give "
-             "both "
-             "the same type, element_bytes and items",
+             "both the same type, element_bytes and items",
              detail::nth(list.memory.size()), detail::nth(field.boxes.size()),
              boxes.team().ranks.rank());
       field.boxes.push_back(memory_of(boxes.team(), view, 3, dependencies));

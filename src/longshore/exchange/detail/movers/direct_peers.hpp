@@ -51,8 +51,8 @@ struct direct_peer {
 };
 
 /// The direct peers of a plan. Cost per peer: a message of 136 bytes, and of 64 bytes per field of a
-/// memory; 128 bytes of signals per round. Processes that share a plan for the first time also send a
-/// message of a byte per memory.
+/// memory; 128 bytes of signals per round. Ranks that share a plan for the first time also send a
+/// message of a byte per memory, and measure how far their caches are.
 class direct_peers {
  public:
   /// Local. `elements` has the number of elements of each memory. `neighbours` reaches all ranks of
