@@ -17,6 +17,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <ctime>
 #include <fstream>
 #include <map>
@@ -227,6 +228,9 @@ int run_calibrate_command(std::span<const char* const> words, std::span<const pa
     // Finds an unwritable file now, not after minutes of measuring.
     if (!asked.output.empty() && is_first_process() && !std::ofstream(asked.output, std::ios::app))
       fail(errc::usage, "calibrate: --output: '{}' cannot be written", asked.output);
+    // The cost of copies between ranks is measured by direct reads, which plans avoid if they find
+    // far caches.
+    setenv("LONGSHORE_CACHES", "near", 1);
     runtime(asked.launch).run([&](team& ranks) { calibrate(asked, ranks, patterns); });
     return all_right;
   });

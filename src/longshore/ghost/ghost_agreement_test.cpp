@@ -79,6 +79,31 @@ TEST(GhostAgreement, processes_of_a_node_read_long_messages_in_the_memory_of_the
   });
 }
 
+// As in containers that hide their processes from each other.
+TEST(GhostAgreement, ranks_that_cannot_map_each_other_send_messages_beside_ranks_that_are_new) {
+  spmd([](team& team) {
+    auto& access = detail::node_access::of(team);
+    const auto kept = access.reach();
+    const auto caches = access.far_caches();
+    access.reach().clear();
+    access.far_caches().clear();
+    // Ranks 0 and 1 know that they are apart. All other pairs are new.
+    if (team.size() > 1 && team.rank() < 2 && team.nodes().is_local(1 - team.rank()))
+      access.reach()[1 - team.rank()] = access.far_caches()[1 - team.rank()] = false;
+    const auto c = ghost_cases(team.size()).front();
+    const auto graph = graph_of(team, c);
+    test_field<double, shared_bytes> x(graph.owned(), graph.ghosts());
+    ghost_exchange plan(graph, {}, x.view());
+    for (std::uint64_t tag = 1; tag <= 2; ++tag) {
+      x.fill(tag, static_cast<std::uint64_t>(team.rank()));
+      plan.update();
+      EXPECT_EQ(wrong_after_update(x, c, team.rank(), tag, double{}), 0u);
+    }
+    access.reach() = kept;
+    access.far_caches() = caches;
+  });
+}
+
 TEST(GhostAgreement, signals_return_to_the_pool_and_are_zero_again) {
   spmd([](team& team) {
     detail::signal_pool pool;

@@ -56,9 +56,9 @@ class ghost_exchange {
   /// Whether this is a plan, and not empty.
   explicit operator bool() const noexcept { return static_cast<bool>(plan_); }
   /// Collective. REQUIRES: the memory of the fields has an element for each owned element and each
-  /// ghost of the graph, and exists until the plan is destroyed or bound to other memory. All ranks pass the same options, and fields of the
-  /// same types in the same order; otherwise all ranks throw errc::usage. Throws errc::unsupported
-  /// on all ranks if the ranks cannot use the strategy.
+  /// ghost of the graph, and exists until the plan is destroyed or bound to other memory. All ranks
+  /// pass the same options, and fields of the same types in the same order; otherwise all ranks throw
+  /// errc::usage. Throws errc::unsupported on all ranks if the ranks cannot use the strategy.
   ///
   /// The messages and the memory per rank depend on the strategy (docs/reference/ghost.md).
   template <class... T>

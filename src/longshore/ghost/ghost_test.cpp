@@ -255,6 +255,7 @@ TEST(Ghost, a_wrong_value_or_a_wrong_link_is_found) {
 
 TEST(Ghost, plans_tell_their_traffic_and_neighbours) {
   spmd([](team& team) {
+    const testing::assumed_caches caches(team, false);
     const auto cases = ghost_cases(team.size());
     const auto& c = cases.front();
     const auto graph = graph_of(team, c);

@@ -1,6 +1,7 @@
 // Tests the exchange of one contiguous buffer per face, in every mode. Each received element must
 // be the one that the neighbour on that side sent.
 #include <longshore/core/error.hpp>
+#include <longshore/exchange/caches_test.hpp>
 #include <longshore/halo/cell_check.hpp>
 #include <longshore/halo/face_exchange.hpp>
 #include <longshore/transport/spmd_test.hpp>
@@ -118,6 +119,7 @@ TEST(FaceExchange, unpacked_messages_arrive_at_the_same_addresses_in_each_exchan
 
 TEST(FaceExchange, messages_read_in_place_are_not_counted_as_messages) {
   spmd([](team& team) {
+    const testing::assumed_caches caches(team, false);
     const rank_grid grid(team);
     std::uint64_t near = 0, far = 0;
     for (const auto& side : face_directions(3)) {

@@ -1,6 +1,7 @@
 // Tests the guarantees of plans other than right cells: running ahead, overlap, traffic counts,
 // untouched cells, algorithm auto, and errors.
 #include <longshore/core/error.hpp>
+#include <longshore/exchange/caches_test.hpp>
 #include <longshore/halo/halo_test.hpp>
 #include <longshore/transport/spmd_test.hpp>
 #include <longshore/transport/waiter.hpp>
@@ -101,6 +102,7 @@ TEST(HaloPlan, many_plans_are_in_flight_together) {
 
 TEST(HaloPlan, traffic_agrees_with_the_formula) {
   spmd([](team& team) {
+    const testing::assumed_caches caches(team, false);
     const rank_grid grid(team);
     constexpr std::uint64_t a = 5, b = 6, c = 7, h = 2, fields = 2;
     field<double> u(grid, {a, b, c}, h), v(grid, {a, b, c}, h);
@@ -155,6 +157,7 @@ TEST(HaloPlan, traffic_agrees_with_the_formula) {
 
 TEST(HaloPlan, hybrid_sends_at_most_one_message_per_face_between_nodes) {
   spmd([](team& team) {
+    const testing::assumed_caches caches(team, false);
     const rank_grid grid(team);
     field<double> u(grid, {40, 3, 3}, 2);  // too few lines to pack a face on a node
     const auto standard = halo_exchange(grid, {.algorithm = halo_algorithm::standard}, u).moved();

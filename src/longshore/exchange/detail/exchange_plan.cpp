@@ -32,18 +32,23 @@ exchange_plan::exchange_plan(team& ranks, plan_setup setup, plan_arguments argum
   auto& programs = setup.programs;
   std::size_t rounds = 0;
   for (const auto& program : programs) rounds += program.rounds.size();
-  // Channels, too, need to know how far the caches of their peers are.
+  // Plans of channels only measure how far caches are, to choose the stores of packing.
+  static const rank_memories none;
+  const bool reads = by_ == carrier::direct;
   if (!is_mpi_carrier(by_) && ranks_.nodes().largest_node() > 1)
-    direct_peers_.emplace(ranks_, by_ == carrier::direct ? setup.reads : read_policy::none,
-                          setup.neighbours, memory_->memories(), memory_->elements(), rounds);
+    direct_peers_.emplace(ranks_, setup.reads, setup.neighbours, reads ? memory_->memories() : none,
+                          reads ? memory_->elements() : std::span<const std::size_t>(),
+                          reads ? rounds : 0);
   // The ranks agree after these checks, so that all refuse a plan that one rank cannot make.
   if (direct_peers_) arguments.attempt([] { (void)caches_by_environment(); });
   if (is_mpi_carrier(by_) || are_posted_between_nodes(ranks_))
     arguments.attempt([&] { check_sizes(programs); });
   auto agreed = agree(*setup.neighbours, arguments, programs, setup.attachments);
   if (setup.complete) setup.complete(programs, std::move(agreed.attachments));
-  for (const auto& [rank, is_far] : node_access::of(ranks_).far_caches())
-    if (is_far) context_.far_peers.push_back(rank);
+  if (direct_peers_)
+    for (const auto& [rank, is_far] : node_access::of(ranks_).far_caches())
+      if (is_far) context_.far_peers.push_back(rank);
+  if (!reads) direct_peers_.reset();
   std::size_t number = 0;
   for (auto& program : programs) {
     auto& prepared = programs_.emplace_back();
@@ -139,16 +144,13 @@ exchange_plan::agreement exchange_plan::agree(
     std::span<const exchange_program> programs,
     const std::vector<std::vector<std::byte>>& attachments) {
   using enum plan_arguments::number;
-  const auto channels_needed = [&](bool has_mapped) {
-    return !is_mpi_carrier(by_) && any_needs_channel(programs, has_mapped) ? 1 : 0;
-  };
   auto numbers = arguments.numbers();
   agreed_numbers result{};
   const auto settle = [&](const agreed_numbers& largest) {
     arguments.agree(ranks_, largest);
     result = largest;
   };
-  numbers[needs_channels] = channels_needed(false);
+  numbers[needs_channels] = any_needs_channel(programs) ? 1 : 0;
   if (!direct_peers_) {
     neighbours.agree(numbers, settle);
     return {result[needs_channels] != 0, {}};
@@ -158,25 +160,24 @@ exchange_plan::agreement exchange_plan::agree(
   if (result[must_confirm] != 0) {
     direct_peers_->confirm();
     numbers.assign(numbers.size(), 0);
-    numbers[needs_channels] = channels_needed(true);
+    numbers[needs_channels] = any_needs_channel(programs) ? 1 : 0;
     neighbours.agree(numbers, settle);
   }
   return {result[needs_channels] != 0, std::move(received)};
 }
 
-// Returns whether a message of this rank needs a channel. Without `has_mapped`, only outgoing
-// messages count, because the peers have not described their memory yet.
-bool exchange_plan::any_needs_channel(std::span<const exchange_program> programs, bool has_mapped) {
-  const auto needs = [&](const auto& message) {
+// Returns whether a message to another rank needs a channel.
+bool exchange_plan::any_needs_channel(std::span<const exchange_program> programs) {
+  if (is_mpi_carrier(by_)) return false;
+  const auto needs = [&](const outgoing_message& message) {
     if (message.peer == ranks_.rank() || is_posted(context_, message.peer)) return false;
-    const auto* const peer = direct_peers_ ? direct_peers_->find(message.peer) : nullptr;
+    if (!direct_peers_ || by_ != carrier::direct) return true;
+    const auto* const peer = direct_peers_->find(message.peer);
     return peer == nullptr || !direct_peers_->is_read(*peer, message);
   };
   for (const auto& program : programs)
     for (const auto& round : program.rounds)
-      if (std::any_of(round.outgoing.begin(), round.outgoing.end(), needs) ||
-          (has_mapped && std::any_of(round.incoming.begin(), round.incoming.end(), needs)))
-        return true;
+      if (std::any_of(round.outgoing.begin(), round.outgoing.end(), needs)) return true;
   return false;
 }
 
@@ -192,8 +193,7 @@ void exchange_plan::split(exchange_round& round) {
         packed = std::stable_partition(parts.begin(), parts.end(), [&](const auto& part) {
           return direct_peers_->is_read(*peer, part);
         });
-      auto rest = message;
-      rest.parts.assign(packed, parts.end());
+      std::remove_cvref_t<decltype(message)> rest{message.peer, {packed, parts.end()}};
       parts.erase(packed, parts.end());
       if (!parts.empty() || rest.parts.empty()) all.push_back(std::move(message));
       if (!rest.parts.empty()) all.push_back(std::move(rest));

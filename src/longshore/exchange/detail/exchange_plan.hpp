@@ -90,7 +90,7 @@ class exchange_plan {
   [[nodiscard]] agreement agree(messenger& neighbours, const plan_arguments& arguments,
                                 std::span<const exchange_program> programs,
                                 const std::vector<std::vector<std::byte>>& attachments);
-  [[nodiscard]] bool any_needs_channel(std::span<const exchange_program> programs, bool has_mapped);
+  [[nodiscard]] bool any_needs_channel(std::span<const exchange_program> programs);
   void check_sizes(std::span<const exchange_program> programs) const;
   void split(exchange_round& round);
   void cut(exchange_round& round) const;

@@ -40,11 +40,12 @@ std::size_t line_count(const element_set& elements, std::ptrdiff_t stride_bytes,
   }
   const auto& list = elements.list();
   const auto stride = static_cast<std::size_t>(std::abs(stride_bytes));
-  if (list.is_contiguous()) return lines_of_steps(list.size(), stride, lines);
   if (stride >= cache_line_bytes) return list.size() * lines;
+  const auto line_of = [&](std::size_t i) { return list[i] * stride / cache_line_bytes; };
+  if (list.is_contiguous()) return line_of(list.size() - 1) - line_of(0) + 1;
   std::size_t touched = 0, last = ~std::size_t{0};
   for (std::size_t i = 0; i < list.size(); ++i) {
-    const std::size_t line = list[i] * stride / cache_line_bytes;
+    const std::size_t line = line_of(i);
     if (line != last) ++touched;
     last = line;
   }

@@ -23,7 +23,10 @@ TEST(ElementSet, boxes_touch_the_lines_of_their_runs) {
 
 TEST(ElementSet, lists_touch_each_line_once_in_a_row) {
   using list = std::vector<std::uint32_t>;
-  EXPECT_EQ(line_count(index_list(5, 16), 8, 8), 2u);
+  EXPECT_EQ(line_count(index_list(8, 16), 8, 8), 2u);
+  EXPECT_EQ(line_count(index_list(5, 16), 8, 8), 3u);
+  EXPECT_EQ(line_count(index_list(list{9, 5, 6}).slice(1, 2), 32, 16),
+            line_count(index_list(5, 2), 32, 16));
   EXPECT_EQ(line_count(index_list(), 8, 8), 0u);
   EXPECT_EQ(line_count(index_list(list{0, 1, 2, 9, 7, 16, 17}), 8, 8), 4u);
   EXPECT_EQ(line_count(index_list(list{0, 2, 4}), 64, 8), 3u);

@@ -1,4 +1,5 @@
-// Sends a cache line back and forth between two ranks, and compares the shortest round trip.
+// Sends a cache line back and forth between two ranks, and compares the shortest round trip with a
+// limit.
 #include <longshore/exchange/detail/movers/cache_distance.hpp>
 
 #include <longshore/core/environment.hpp>
@@ -8,6 +9,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+
 namespace longshore::detail {
 namespace {
 

@@ -13,10 +13,10 @@ namespace longshore::detail {
 [[nodiscard]] std::optional<bool> caches_by_environment();
 
 /// Returns whether the caches of this rank and of `peer` are far: a cache line then takes about as
-/// long from the other core as from memory. Both ranks call this, and get the same answer. Cost: at
-/// most some 10 round trips of a line, of 0.1 to 0.5 us each. If a rank shares its core with others,
-/// nothing is measured, and no cache is far. Nothing is measured either if the lower rank has `given`.
-/// `from_peer` is written by the peer, and `to_peer` is polled there. REQUIRES: both probes are 0.
+/// long from the other core as from memory. Both ranks call this, and get the same answer. If the
+/// lower rank has `given`, this is the answer. If one of the ranks shares its core with others, the
+/// caches are near. Otherwise a line makes 10 round trips, of 0.1 to 0.5 us each. The peer writes to
+/// `from_peer` and polls `to_peer`. REQUIRES: both probes are 0.
 [[nodiscard]] bool are_caches_far(team& ranks, int peer, direct_signals& from_peer,
                                   direct_signals& to_peer, std::optional<bool> given);
 

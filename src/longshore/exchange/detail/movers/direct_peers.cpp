@@ -55,18 +55,18 @@ bool direct_peers::pays(const direct_peer& peer, const element_set& elements,
   constexpr std::size_t packed_from_lines = 64, large_from_bytes = 16384;
   if (peer.has_far_caches) return false;
   const auto& fields = memories_[static_cast<std::size_t>(memory)];
-  std::size_t bytes = 0, lines = 0;
-  for (std::size_t f = 0; f < fields.size(); ++f) {
-    bytes += elements.size() * fields[f].element_bytes;
-    lines += line_count(elements, at_sender[f].stride_bytes, fields[f].element_bytes);
+  const std::size_t bytes = elements.size() * element_bytes_of(fields);
+  if (policy_ == read_policy::large_contiguous) {
+    const auto* const box = elements.box();
+    // Memories of boxes count bytes.
+    return box != nullptr && fields.size() == 1 && bytes >= large_from_bytes &&
+           fields[0].stride_bytes == 1 &&
+           box->is_contiguous(static_cast<std::ptrdiff_t>(fields[0].element_bytes));
   }
-  if (policy_ == read_policy::dense)
-    return lines < packed_from_lines || lines * cache_line_bytes <= 2 * bytes;
-  const auto* const box = elements.box();
-  if (box == nullptr || fields.size() != 1) return false;
-  // Memories of boxes count bytes.
-  return bytes >= large_from_bytes && fields[0].stride_bytes == 1 &&
-         box->is_contiguous(static_cast<std::ptrdiff_t>(fields[0].element_bytes));
+  std::size_t lines = 0;
+  for (std::size_t f = 0; f < fields.size(); ++f)
+    lines += line_count(elements, at_sender[f].stride_bytes, fields[f].element_bytes);
+  return lines < packed_from_lines || lines * cache_line_bytes <= 2 * bytes;
 }
 
 bool direct_peers::is_read(const direct_peer& peer, const incoming_part& part) const {
@@ -104,13 +104,14 @@ direct_peers::direct_peers(team& ranks, read_policy policy, std::shared_ptr<mess
   for (std::size_t i = 0; i < local_.size(); ++i) {
     direct_peer peer;
     peer.rank = all_peers[local_[i]];
+    peer.read_by_peer = exposed_;
     peer.signals_from_peer = signals_.data() + i * rounds_;
     if (is_one_process) access_.reach()[peer.rank] = true;
     const auto reach = access_.reach().find(peer.rank);
     if (reach == access_.reach().end())
       knows_peers_ = false;
     else if (reach->second)
-      peer.has_signals = true, peer.read_by_peer = exposed_;
+      peer.has_signals = true;
     knows_peers_ = knows_peers_ && access_.far_caches().contains(peer.rank);
     peer.has_far_caches = access_.has_far_caches(peer.rank);
     (void)describe(header.signals, {reinterpret_cast<std::byte*>(peer.signals_from_peer)},
@@ -174,7 +175,7 @@ std::vector<std::byte> direct_peers::describe_memories(const rank_memories& memo
   handshake_writer fields;
   for (std::size_t m = 0; m < memories.size(); ++m) {
     std::vector<described_memory> described(memories[m].size());
-    bool is_exposed = policy_ != read_policy::none;
+    bool is_exposed = true;
     for (std::size_t k = 0; k < described.size(); ++k) {
       const auto& field = memories[m][k];
       const bool needs_no_mapping = ranks_.is_one_process() || elements[m] == 0;
@@ -206,7 +207,7 @@ void direct_peers::rebind(const rank_memories& memories, std::span<const std::si
     if (exposed_[m] && !exposed[m])
       fail(errc::usage,
            "a plan on rank {} is bound to memory that its neighbours cannot read, but it was made "
-           "for memory that they read: use memory of longshore::shared_allocator for both",
+           "for memory that they can read: use memory of longshore::shared_allocator for both",
            ranks_.rank());
   if (local_.empty()) return;
   write_board(descriptions);
@@ -284,7 +285,6 @@ void direct_peers::map_memories(direct_peer& peer, handshake_reader& reader) {
     // The peer expects this rank to read all that it exposes.
     if (is_known && is_reached) peer.readable.back() = is_exposed != 0;
   }
-  if (!is_known) peer.read_by_peer = exposed_;
   if (is_known && is_reached && !are_all_mapped) peer.is_unmapped = true;
 }
 

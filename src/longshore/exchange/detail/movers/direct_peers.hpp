@@ -18,17 +18,15 @@ namespace longshore::detail {
 struct described_memory;
 
 /// Which parts of messages are read from the memory of their sender, if it can be mapped and if the
-/// caches of both ranks are near. Between far caches all messages are packed: a line that its owner
-/// has written takes longer from there than from a slot that was written past the caches.
+/// caches of both ranks are near. Between far caches all parts are packed: a line that its owner has
+/// written takes longer from the owner's cache than from a slot that was written past the caches.
 enum class read_policy {
   /// Parts that fill at least half of the cache lines in which they lie, and parts in fewer than 64
-  /// lines. Of other parts, such as a face across x, it takes less to pack the elements than to move
-  /// all their lines.
+  /// lines. Other parts, such as a face across x, are packed: moving all their lines takes longer.
   dense,
-  /// Contiguous parts of at least 16 KiB. The saved copy gains more than the sender loses by
-  /// waiting for the receiver.
-  large_contiguous,
-  none
+  /// Contiguous parts of at least 16 KiB. The saved copy gains more than the sender loses by waiting
+  /// for the receiver.
+  large_contiguous
 };
 
 struct direct_peer {
