@@ -215,7 +215,7 @@ void direct_peers::rebind(const rank_memories& memories, std::span<const std::si
 }
 
 void direct_peers::write_board(std::span<const std::byte> descriptions) {
-  std::memcpy(static_cast<void*>(board_.data()), descriptions.data(), descriptions.size());
+  std::copy(descriptions.begin(), descriptions.end(), reinterpret_cast<std::byte*>(board_.data()));
 }
 
 std::uint64_t direct_peers::follow(direct_peer& peer, std::size_t round) {
