@@ -45,9 +45,7 @@ exchange_plan::exchange_plan(team& ranks, plan_setup setup, plan_arguments argum
     arguments.attempt([&] { check_sizes(programs); });
   auto agreed = agree(*setup.neighbours, arguments, programs, setup.attachments);
   if (setup.complete) setup.complete(programs, std::move(agreed.attachments));
-  if (direct_peers_)
-    for (const auto& [rank, is_far] : node_access::of(ranks_).far_caches())
-      if (is_far) context_.far_peers.push_back(rank);
+  context_.knows_caches = direct_peers_.has_value();
   if (!reads) direct_peers_.reset();
   std::size_t number = 0;
   for (auto& program : programs) {
@@ -57,7 +55,7 @@ exchange_plan::exchange_plan(team& ranks, plan_setup setup, plan_arguments argum
       std::size_t parts = 0;
       for (auto& in : round.incoming)
         for (auto& part : in.parts) part.number = parts++;
-      if (direct_peers_ && !context_.keeps_slots) split(round);
+      if (direct_peers_) split(round);
       if (!is_mpi_carrier(by_)) cut(round);
       prepared.rounds.push_back({make_mover(round, number++), round.combines});
     }

@@ -13,10 +13,10 @@ namespace longshore::detail {
 
 /// Collective. Each cell of a field has one owner: the block of which it is an interior cell, and
 /// among blocks that share it the lowest. All other blocks have copies. The program `accumulate`
-/// (copy_links.hpp) combines the copies into the owner's cell, in the order of the ranks that have them; the copies of
-/// one rank in the order of the sides of its block. The program `update` gives the owner's value to
-/// all copies. Each pair of neighbours has one message. All ranks throw errc::usage if a block is too
-/// thin: the copies that its neighbours have must be its own cells.
+/// (copy_links.hpp) combines the copies into the owner's cell, in the order of the ranks that have
+/// them; the copies of one rank in the order of the sides of its block. The program `update` gives
+/// the owner's value to all copies. Each pair of neighbours has at most one message. All ranks throw
+/// errc::usage if a block is too thin: the copies that its neighbours have must be its own cells.
 [[nodiscard]] std::unique_ptr<exchange_plan> make_accumulate_plan(
     const rank_grid& grid, std::span<const exchanged_field> fields, halo_reach reach,
     halo_mode mode);

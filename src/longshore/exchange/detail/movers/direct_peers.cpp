@@ -53,7 +53,7 @@ bool describe(described_memory& described, const bound_field& memory, bool needs
 bool direct_peers::pays(const direct_peer& peer, const element_set& elements,
                         const bound_memory& at_sender, int memory) const {
   constexpr std::size_t packed_from_lines = 64, large_from_bytes = 16384;
-  if (peer.has_far_caches) return false;
+  if (access_.has_far_caches(peer.rank)) return false;
   const auto& fields = memories_[static_cast<std::size_t>(memory)];
   const std::size_t bytes = elements.size() * element_bytes_of(fields);
   if (policy_ == read_policy::large_contiguous) {
@@ -113,7 +113,6 @@ direct_peers::direct_peers(team& ranks, read_policy policy, std::shared_ptr<mess
     else if (reach->second)
       peer.has_signals = true;
     knows_peers_ = knows_peers_ && access_.far_caches().contains(peer.rank);
-    peer.has_far_caches = access_.has_far_caches(peer.rank);
     (void)describe(header.signals, {reinterpret_cast<std::byte*>(peer.signals_from_peer)},
                    is_one_process);
     handshake_writer writer;
@@ -158,14 +157,12 @@ void direct_peers::confirm() {
     access_.reach()[peer.rank] = peer.has_signals;
   }
   // All ranks take their peers in ascending order, so that no ranks wait for each other in a circle.
-  for (auto& peer : peers_) {
-    auto& far = access_.far_caches();
+  auto& far = access_.far_caches();
+  for (const auto& peer : peers_)
     if (!far.contains(peer.rank))
       far[peer.rank] =
           peer.has_signals && are_caches_far(ranks_, peer.rank, *peer.signals_from_peer,
                                              *peer.signals_to_peer, caches_by_environment());
-    peer.has_far_caches = far[peer.rank];
-  }
 }
 
 // The descriptions of memories follow each other, each with a header.

@@ -37,7 +37,6 @@ struct direct_peer {
   bool is_unmapped = false;       ///< whether a memory that this rank can read is not mapped
   /// Whether the ranks can signal each other. If not, neither reads memory of the other.
   bool has_signals = false;
-  bool has_far_caches = false;
   /// Element m of `readable`: this rank can read memory m of the peer. Element m of `read_by_peer`:
   /// the peer can read memory m of this rank.
   std::vector<bool> readable, read_by_peer;

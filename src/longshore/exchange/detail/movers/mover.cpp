@@ -38,7 +38,7 @@ message_packer::message_packer(const mover_context& context, const outgoing_mess
     for (const auto& field : memory) is_aligned = is_aligned && field.element_bytes % 4 == 0;
   }
   const bool is_far =
-      std::binary_search(context.far_peers.begin(), context.far_peers.end(), message.peer);
+      context.knows_caches && node_access::of(context.ranks).has_far_caches(message.peer);
   if (can_stream_lines && is_aligned && is_far && payload_bytes_ >= streamed_from_bytes)
     stores_ = copy_stores::streaming;
   parts_.reserve(message.parts.size());

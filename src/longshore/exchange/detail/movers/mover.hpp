@@ -38,9 +38,9 @@ struct mover_context {
   bool posts_in_place = false;
   /// Whether messages of channels stay in their slots until the next exchange.
   bool keeps_slots = false;
-  /// The ranks of the node whose caches are far from those of this rank, in ascending order. Large
-  /// messages to them are packed by stores that bypass the caches.
-  std::vector<int> far_peers = {};
+  /// Whether the distance of the peers' caches is known (node_access). Large messages to far peers are
+  /// then packed by stores that bypass the caches.
+  bool knows_caches = false;
 
   [[nodiscard]] const bound_memory& memory(int number) const noexcept {
     return memories[static_cast<std::size_t>(number)];
