@@ -4,11 +4,7 @@
 
 #include <longshore/core/error.hpp>
 #include <longshore/halo/detail/grid_handshake.hpp>
-#include <longshore/halo/detail/mpi/exchange_backend.hpp>
 #include <longshore/halo/detail/round_program.hpp>
-#ifdef LONGSHORE_HAVE_MPI
-#include <longshore/halo/detail/mpi/backends.hpp>
-#endif
 
 #include <array>
 
@@ -32,42 +28,32 @@ face_exchange::face_exchange(const rank_grid& grid, const face_options& options)
   const auto at = [&](std::size_t i) {
     return detail::element_box{static_cast<std::ptrdiff_t>(i * bytes_), {bytes_, 1, 1}, {1, 0, 0}};
   };
-  const auto buffer = [&](std::byte* memory, std::size_t i) {
-    return detail::strided_box{memory + i * bytes_, 1, {bytes_, 1, 1}, {1, 0, 0}};
-  };
-  std::vector<detail::halo_round> rounds(1);
+  const bool has_calls = is_mpi_mode(options.mode);
   detail::exchange_program program;
   auto& round = program.rounds.emplace_back();
+  std::size_t messages = 0;
   message_from_.resize(sides_.size());
   for (std::size_t i = 0; i < sides_.size(); ++i) {
     const int to = grid.neighbour(sides_[i]), from = grid.neighbour(sides_[i].opposite());
-    detail::message_pair pair{sides_[i], {to}, {from}};
-    if (to >= 0) pair.outgoing.parts.push_back(buffer(send_.data(), i));
-    if (from >= 0) pair.incoming.parts.push_back(buffer(receive_.data(), i ^ 1));
-    rounds[0].push_back(std::move(pair));
+    if (has_calls) detail::add_call_pair(round, to >= 0, from >= 0);
     has_neighbour_.push_back(to >= 0);
+    messages += (to >= 0 ? 1 : 0) + (from >= 0 ? 1 : 0);
     if (to >= 0) program.payload_bytes += bytes_;
-    if (to >= 0 && to != grid.ranks().rank()) round.outgoing.push_back({to, {{0, at(i)}}});
+    if (to >= 0 && (has_calls || to != grid.ranks().rank()))
+      round.outgoing.push_back({to, {{0, at(i)}}});
     message_from_[i ^ 1] = round.incoming.size();
     if (from >= 0) round.incoming.push_back({from, {{1, at(i ^ 1), 0, at(i), from}}});
   }
+  if (has_calls) detail::order_calls(round, grid, sides_);
   detail::plan_arguments possible("an exchange of faces", {});
   possible.attempt([&] {
     if (const auto reason =
             why_not(options.mode, grid.ranks().transport_name(), grid.shape(), grid.wraps()))
       fail(errc::unsupported, "{}", *reason);
   });
-#ifdef LONGSHORE_HAVE_MPI
-  if (is_mpi_mode(options.mode)) {
-    possible.agree_now(grid.ranks());
-    auto backends = mpi::make_backends(options.mode, grid, std::move(rounds), nullptr);
-    backend_ = {grid.ranks(), "an exchange of faces", std::move(backends[0])};
-    return;
-  }
-#endif
   auto setup = detail::halo_setup(grid, options.mode);
-  setup.touched_bytes = detail::touched_bytes(rounds);
-  if (options.delivery == halo_delivery::in_place) {
+  setup.touched_bytes = messages * (bytes_ + detail::shared_line_bytes);
+  if (options.delivery == halo_delivery::in_place && !has_calls) {
     setup.by = detail::carrier::channels;
     setup.keeps_slots = true;
   }
@@ -90,39 +76,28 @@ face_exchange& face_exchange::operator=(face_exchange&& other) noexcept = defaul
 void face_exchange::start() {
   if (in_flight_)
     fail(errc::usage, "an exchange of faces was started twice: call wait() in between");
-  if (plan_) {
-    plan_.check_team();
-    plan_->start(std::array{std::size_t{0}}, {});
-  } else {
-    backend_.check_team();
-    backend_->start();
-  }
+  plan_.check_team();
+  plan_->start(std::array{std::size_t{0}}, {});
   in_flight_ = true;
 }
 
 bool face_exchange::test() {
-  if (in_flight_ && (plan_ ? plan_->test() : backend_->test())) in_flight_ = false;
+  if (in_flight_ && plan_->test()) in_flight_ = false;
   return !in_flight_;
 }
 
 void face_exchange::wait() {
   if (!in_flight_)
     fail(errc::usage, "wait() on an exchange of faces that was not started: call start() first");
-  if (plan_)
-    plan_->wait();
-  else
-    backend_->wait();
+  plan_->wait();
   in_flight_ = false;
 }
 
-traffic face_exchange::moved() const { return plan_ ? plan_->moved(0) : backend_->moved(); }
-halo_transfers face_exchange::transfers() const {
-  return plan_ ? detail::transfers_of(plan_->ways(0)) : backend_->transfers();
-}
+traffic face_exchange::moved() const { return plan_->moved(0); }
+halo_transfers face_exchange::transfers() const { return detail::transfers_of(plan_->ways(0)); }
 
 std::span<const std::byte> face_exchange::received(std::size_t i) const {
   if (!has_neighbour_[i]) return {};
-  if (!plan_) return {backend_->received(i ^ 1), bytes_};
   const std::byte* const kept = plan_->kept(message_from_[i]);
   return {kept != nullptr ? kept : receive_.data() + i * bytes_, bytes_};
 }

@@ -17,9 +17,8 @@
 namespace longshore {
 
 namespace detail {
-class exchange_backend;
 class exchange_plan;
-}  // namespace detail
+}
 
 struct face_options {
   std::size_t bytes = 0;  ///< size of each buffer, the same on all ranks
@@ -77,9 +76,7 @@ class face_exchange {
   std::size_t bytes_;
   shareable_memory send_;  // modes channel and direct read this memory from other ranks
   pages receive_;
-  // The plan of the modes direct and channel, or the backend of a mode of MPI calls.
   detail::team_bound<detail::exchange_plan> plan_;
-  detail::team_bound<detail::exchange_backend> backend_;
   std::vector<std::size_t> message_from_;  // the number of the message from each side
   bool in_flight_ = false;
 };

@@ -1,18 +1,13 @@
 // Makes a plan: checks the fields, lets the algorithm plan the rounds, and makes an exchange_plan of
-// them. A mode of MPI calls makes a backend for each round instead, and an exchange runs these one
-// after another.
+// them.
 #include <longshore/halo/halo_exchange.hpp>
 
 #include <longshore/core/error.hpp>
 #include <longshore/halo/detail/accumulate_plan.hpp>
 #include <longshore/halo/detail/algorithms/plan_rounds.hpp>
 #include <longshore/halo/detail/grid_handshake.hpp>
-#include <longshore/halo/detail/mpi/exchange_backend.hpp>
 #include <longshore/halo/detail/neighbour_fields.hpp>
 #include <longshore/halo/detail/round_program.hpp>
-#ifdef LONGSHORE_HAVE_MPI
-#include <longshore/halo/detail/mpi/backends.hpp>
-#endif
 #include <longshore/transport/shareable_memory.hpp>
 
 #include <fmt/ranges.h>
@@ -125,20 +120,6 @@ halo_exchange::halo_exchange(const rank_grid& grid, const halo_options& options,
     detail::check_widths(grid, exchanged, known, false);
     detail::check_messages(grid.ranks(), rounds);
   });
-#ifdef LONGSHORE_HAVE_MPI
-  if (is_mpi_mode(options.mode)) {
-    messages.agree_now(grid.ranks());
-    for (std::size_t i = 0; i < fields.size(); ++i)
-      if (fields[i].memory.bytes > 0)
-        memories_.add(i, fields[i].lifetime);
-      else
-        memories_.add(i, fields[i].first);
-    rounds_ = {grid.ranks(), "a halo plan",
-               std::make_unique<rounds_of_plan>(
-                   mpi::make_backends(options.mode, grid, std::move(rounds), options.workers))};
-    return;
-  }
-#endif
   auto setup = detail::setup_of_rounds(grid, options.mode, rounds, fields);
   setup.workers = options.workers;
   plan_ = {
@@ -151,9 +132,9 @@ halo_exchange::~halo_exchange() = default;
 halo_exchange::halo_exchange(halo_exchange&& other) noexcept = default;
 halo_exchange& halo_exchange::operator=(halo_exchange&& other) noexcept = default;
 
-// A plan has a plan of layer exchange, or the backends of a mode of MPI calls.
-void halo_exchange::check_made() const {
-  if (!plan_) rounds_.check_made("a halo plan");
+detail::exchange_plan& halo_exchange::made_plan() const {
+  plan_.check_made("a halo plan");
+  return *plan_;
 }
 
 // A part with all fields and their whole widths is the plan itself.
@@ -207,36 +188,20 @@ void halo_exchange::start() { start(halo_operation::exchange, {}, {}); }
 
 void halo_exchange::start(halo_operation operation, std::span<const combine_op> operations,
                           const halo_part& part) {
-  check_made();
-  if (running_ != running::nothing)
+  (void)made_plan();
+  plan_.check_team();
+  if (running_plan_ != nullptr || running_part_ != nullptr)
     fail(errc::usage, "a halo exchange was started twice: call wait() in between");
-  if (plan_)
-    plan_.check_team();
-  else
-    rounds_.check_team();
   auto& plan = plan_of(part);
   if (&plan != this) {
     plan.start(operation, operations, {});
     running_part_ = &plan;
-    running_ = running::part;
   } else if (operation == halo_operation::exchange) {
-    start_rounds();
+    plan_->start(std::array{std::size_t{0}}, {});
+    running_plan_ = &*plan_;
   } else {
     start_combining(operation, operations);
   }
-}
-
-void halo_exchange::start_rounds() {
-  if (plan_) {
-    plan_->start(std::array{std::size_t{0}}, {});
-    running_plan_ = &*plan_;
-    running_ = running::plan;
-    return;
-  }
-  memories_.check();
-  running_ = running::rounds;
-  current_round_ = 0;
-  (*rounds_)[0]->start();
 }
 
 void halo_exchange::start_combining(halo_operation operation,
@@ -251,70 +216,42 @@ void halo_exchange::start_combining(halo_operation operation,
   const bool is_assemble = operation == halo_operation::assemble;
   accumulate_plan_->start(std::span(programs).first(is_assemble ? 2 : 1), operations);
   running_plan_ = &*accumulate_plan_;
-  running_ = running::plan;
 }
 
 bool halo_exchange::test() {
-  check_made();
-  const auto is_complete = [&] {
-    switch (running_) {
-      case running::nothing: return true;
-      case running::part: return running_part_->test();
-      case running::plan: return running_plan_->test();
-      case running::rounds: break;
-    }
-    auto& rounds = *rounds_;
-    while (current_round_ + 1 < rounds.size()) {
-      if (!rounds[current_round_]->test()) return false;
-      rounds[++current_round_]->start();
-    }
-    for (const auto& round : rounds)
-      if (!round->test()) return false;
-    return true;
-  };
-  if (!is_complete()) return false;
-  running_ = running::nothing;
+  (void)made_plan();
+  if (running_part_ != nullptr ? !running_part_->test()
+                               : running_plan_ != nullptr && !running_plan_->test())
+    return false;
+  running_plan_ = nullptr;
+  running_part_ = nullptr;
   return true;
 }
 
 void halo_exchange::wait() {
-  check_made();
-  switch (running_) {
-    case running::nothing:
-      fail(errc::usage, "wait() on a halo exchange that was not started: call start() first");
-    case running::part: running_part_->wait(); break;
-    case running::plan: running_plan_->wait(); break;
-    case running::rounds:
-      auto& rounds = *rounds_;
-      while (current_round_ + 1 < rounds.size()) {
-        rounds[current_round_]->wait();
-        rounds[++current_round_]->start();
-      }
-      for (const auto& round : rounds) round->wait();
-  }
-  running_ = running::nothing;
+  (void)made_plan();
+  if (running_part_ != nullptr)
+    running_part_->wait();
+  else if (running_plan_ != nullptr)
+    running_plan_->wait();
+  else
+    fail(errc::usage, "wait() on a halo exchange that was not started: call start() first");
+  running_plan_ = nullptr;
+  running_part_ = nullptr;
 }
 
 traffic halo_exchange::moved(halo_operation operation) const {
-  check_made();
-  traffic total;
-  if (operation == halo_operation::exchange && plan_)
-    total = plan_->moved(0);
-  else if (operation == halo_operation::exchange)
-    for (const auto& round : *rounds_) total += round->moved();
-  else if (accumulate_plan_)
-    total = accumulate_plan_->moved(detail::program_accumulate);
-  if (operation == halo_operation::assemble && accumulate_plan_)
+  if (operation == halo_operation::exchange) return made_plan().moved(0);
+  (void)made_plan();
+  if (!accumulate_plan_) return {};
+  traffic total = accumulate_plan_->moved(detail::program_accumulate);
+  if (operation == halo_operation::assemble)
     total += accumulate_plan_->moved(detail::program_update);
   return total;
 }
 
 halo_transfers halo_exchange::transfers() const {
-  check_made();
-  if (plan_) return detail::transfers_of(plan_->ways(0));
-  halo_transfers total;
-  for (const auto& round : *rounds_) total += round->transfers();
-  return total;
+  return detail::transfers_of(made_plan().ways(0));
 }
 
 }  // namespace longshore

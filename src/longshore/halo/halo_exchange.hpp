@@ -15,7 +15,6 @@
 #include <longshore/halo/mode.hpp>
 #include <longshore/halo/rank_grid.hpp>
 #include <longshore/machine/tasks.hpp>
-#include <longshore/transport/detail/memory_watch.hpp>
 #include <longshore/transport/detail/team_bound.hpp>
 #include <longshore/transport/traffic.hpp>
 
@@ -27,9 +26,8 @@
 namespace longshore {
 
 namespace detail {
-class exchange_backend;
 class exchange_plan;
-}  // namespace detail
+}
 
 struct halo_options {
   /// The number of halo cells to fill on each side of every field. By default all halo cells of a
@@ -69,7 +67,7 @@ class halo_exchange {
   /// a plan that was moved from.
   halo_exchange();
   /// Whether this is a plan, and not empty.
-  explicit operator bool() const noexcept { return plan_ || rounds_; }
+  explicit operator bool() const noexcept { return static_cast<bool>(plan_); }
   /// Collective. All ranks pass the same grid, algorithm, mode and reach, and fields of the same
   /// types in the same order; otherwise all ranks throw errc::usage. Blocks that are neighbours
   /// along one dimension must have equal extents along the others. The memory of the fields must
@@ -83,7 +81,7 @@ class halo_exchange {
   ///
   /// The memory per rank and the number of messages depend on the algorithm
   /// (detail/algorithms/plan_rounds.cpp, hybrid.cpp) and on the mode
-  /// (../exchange/detail/movers/link_mover.hpp, detail/mpi/).
+  /// (../exchange/detail/movers/link_mover.hpp, ../exchange/detail/mpi/).
   template <class... T>
   halo_exchange(const rank_grid& grid, const halo_options& options, const field_view<T>&... fields)
       : halo_exchange(grid, options, std::vector<field_memory>{fields.memory()...}) {}
@@ -180,8 +178,7 @@ class halo_exchange {
  private:
   void start(halo_operation operation, std::span<const combine_op> operations,
              const halo_part& part);
-  void check_made() const;
-  void start_rounds();
+  [[nodiscard]] detail::exchange_plan& made_plan() const;
   void start_combining(halo_operation operation, std::span<const combine_op> operations);
   halo_exchange& plan_of(const halo_part& part);
 
@@ -189,22 +186,15 @@ class halo_exchange {
   halo_options options_;
   std::vector<field_memory> fields_;
   halo_algorithm algorithm_ = halo_algorithm::standard;
-  // The plan of the modes direct and channel, or one backend per round of a mode of MPI calls.
   detail::team_bound<detail::exchange_plan> plan_;
-  using rounds_of_plan = std::vector<std::unique_ptr<detail::exchange_backend>>;
-  detail::team_bound<rounds_of_plan> rounds_;
-  detail::memory_watch memories_;
   std::size_t rounds_between_ranks_ = 0;
-  std::size_t current_round_ = 0;
   detail::team_bound<detail::exchange_plan> accumulate_plan_;  // null until the first accumulate
   struct made_part {
     halo_part part;
     std::unique_ptr<halo_exchange> plan;
   };
   std::vector<made_part> parts_;
-  // What is in flight: nothing, rounds of MPI calls, a plan, or a part.
-  enum class running { nothing, rounds, plan, part };
-  running running_ = running::nothing;
+  // What is in flight: nothing, a plan, or a part.
   detail::exchange_plan* running_plan_ = nullptr;
   halo_exchange* running_part_ = nullptr;
 };

@@ -2,9 +2,6 @@
 #include <longshore/halo/cell_check.hpp>
 #include <longshore/halo/detail/algorithms/plan_rounds.hpp>
 #include <longshore/halo/detail/grid_handshake.hpp>
-#ifdef LONGSHORE_HAVE_MPI
-#include <longshore/halo/detail/mpi/backends.hpp>
-#endif
 #include <longshore/halo/detail/neighbour_fields.hpp>
 #include <longshore/halo/detail/round_program.hpp>
 #include <longshore/halo/halo_exchange.hpp>
@@ -36,16 +33,6 @@ constexpr bool may_race = true;
 // Exchanges a field by the rounds of a plan.
 void exchange(const rank_grid& grid, halo_mode mode, std::vector<detail::halo_round> rounds,
               const field<double>& u) {
-#ifdef LONGSHORE_HAVE_MPI
-  if (is_mpi_mode(mode)) {
-    const auto backends = mpi::make_backends(mode, grid, std::move(rounds), nullptr);
-    for (const auto& backend : backends) {
-      backend->start();
-      backend->wait();
-    }
-    return;
-  }
-#endif
   detail::exchange_plan plan(
       grid.ranks(), detail::setup_of_rounds(grid, mode, rounds, std::span(&u.memory(), 1)), {});
   plan.start(std::array{std::size_t{0}}, {});

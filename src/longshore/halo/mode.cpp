@@ -3,7 +3,7 @@
 
 #include <longshore/core/error.hpp>
 #ifdef LONGSHORE_HAVE_MPI
-#include <longshore/halo/detail/mpi/backends.hpp>
+#include <longshore/halo/detail/round_program.hpp>
 #endif
 
 #include <fmt/core.h>
@@ -20,7 +20,8 @@ std::optional<std::string> why_not(halo_mode mode, std::string_view transport,
         "halo mode '{}' is a sequence of MPI calls: it needs the transport mpi, not {}",
         name_of(mode), transport);
 #ifdef LONGSHORE_HAVE_MPI
-  if (auto reason = mpi::why_not_in_library(mode)) return reason;
+  if (const auto missing = mpi::missing_in_library(detail::carrier_of(mode)))
+    return fmt::format("halo mode '{}' needs {}", name_of(mode), *missing);
 #endif
   // Around a periodic dimension red and black ranks must alternate. A single rank exchanges with
   // itself, and needs no colour.

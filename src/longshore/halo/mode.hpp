@@ -4,9 +4,9 @@
 // To add a mode:
 // 1. Here: add a value to the enumeration, and its name at the same position. If some runs cannot
 //    use the mode, add the reason to why_not() of mode.cpp.
-// 2. A mode of MPI calls: write a backend in detail/mpi/, list its file in CMakeLists.txt, and add a
-//    case in detail/mpi/backends.cpp. Another mode: let halo_setup() of detail/round_program.cpp
-//    choose what carries the messages. The tests try every mode of the enumeration.
+// 2. A mode of MPI calls: add a carrier at the same position of ../exchange/detail/movers/carrier.hpp,
+//    and its mover in ../exchange/detail/mpi/. Another mode: let halo_setup() of
+//    detail/round_program.cpp choose what carries the messages. The tests try every mode.
 // 3. For studies: the word in study/src/longshore_study/patterns/halo.py. For readers: the
 //    table in docs/reference/halo.md.
 #pragma once
@@ -22,7 +22,7 @@
 namespace longshore {
 
 /// The modes of MPI calls come after all other modes, and the one-sided modes come last.
-/// is_mpi_mode() and the tests depend on this order.
+/// is_mpi_mode(), detail::carrier_of() and the tests depend on this order.
 enum class halo_mode {
   channel,
   direct,

@@ -27,7 +27,9 @@ exchange_plan::exchange_plan(team& ranks, plan_setup setup, plan_arguments argum
                setup.workers,
                setup.touched_bytes,
                setup.posts_in_place,
-               setup.keeps_slots} {
+               setup.keeps_slots,
+               false,
+               awaited_.c_str()} {
   watch_memories();
   auto& programs = setup.programs;
   std::size_t rounds = 0;
@@ -47,6 +49,10 @@ exchange_plan::exchange_plan(team& ranks, plan_setup setup, plan_arguments argum
   if (setup.complete) setup.complete(programs, std::move(agreed.attachments));
   context_.knows_caches = direct_peers_.has_value();
   if (!reads) direct_peers_.reset();
+  std::vector<int> tags;
+#ifdef LONGSHORE_HAVE_MPI
+  if (is_mpi_carrier(by_)) tags = mpi::take_message_tags(ranks_, programs);
+#endif
   std::size_t number = 0;
   for (auto& program : programs) {
     auto& prepared = programs_.emplace_back();
@@ -57,11 +63,12 @@ exchange_plan::exchange_plan(team& ranks, plan_setup setup, plan_arguments argum
         for (auto& part : in.parts) part.number = parts++;
       if (direct_peers_) split(round);
       if (!is_mpi_carrier(by_)) cut(round);
-      prepared.rounds.push_back({make_mover(round, number++), round.combines});
+      prepared.rounds.push_back({make_mover(round, number++, tags), round.combines});
     }
   }
   if (agreed.has_channels) open_channels();
-  if (are_posted_between_nodes(ranks_) && !context_.keeps_slots) post_messages();
+  if (!is_mpi_carrier(by_) && are_posted_between_nodes(ranks_) && !context_.keeps_slots)
+    post_messages();
   count_neighbours(programs);
   current_.reserve(rounds);
   ops_.reserve(types_.size());
@@ -106,20 +113,26 @@ void exchange_plan::check_sizes(std::span<const exchange_program> programs) cons
   const bool is_mpi = is_mpi_carrier(by_);
   std::size_t total = 0;
   const auto bytes_of = [&](const auto& messages) {
-    std::size_t bytes = 0;
+    std::size_t bytes = 0, longest = 0;
     for (const auto& message : messages) {
       if (is_mpi ? message.peer == ranks_.rank() : ranks_.nodes().is_local(message.peer)) continue;
+      std::size_t length = 0;
       for (const auto& part : message.parts) {
         const auto& memory = context_.memory(part.memory);
         // Each field may need padding of up to a cache line.
-        bytes += part.elements.size() * element_bytes_of(memory) + memory.size() * cache_line_bytes;
+        length +=
+            part.elements.size() * element_bytes_of(memory) + memory.size() * cache_line_bytes;
       }
+      bytes += length;
+      longest = std::max(longest, length);
     }
-    if (is_mpi && bytes > max_mpi_bytes)
+    // A collective counts the bytes of all messages.
+    const std::size_t counted = by_ == carrier::mpi_neighbor ? bytes : longest;
+    if (is_mpi && counted > max_mpi_bytes)
       fail(errc::unsupported,
            "the {} messages of rank {} have {} bytes, and an MPI strategy can send and receive {}: "
            "use another strategy, or fewer fields in a plan",
-           name_, ranks_.rank(), bytes, max_mpi_bytes);
+           name_, ranks_.rank(), counted, max_mpi_bytes);
     return bytes;
   };
   for (const auto& program : programs)
@@ -209,9 +222,10 @@ void exchange_plan::cut([[maybe_unused]] exchange_round& round) const {
 #endif
 }
 
-std::unique_ptr<mover> exchange_plan::make_mover(const exchange_round& round, std::size_t number) {
+std::unique_ptr<mover> exchange_plan::make_mover(const exchange_round& round, std::size_t number,
+                                                 [[maybe_unused]] std::span<const int> tags) {
 #ifdef LONGSHORE_HAVE_MPI
-  if (is_mpi_carrier(by_)) return mpi::make_mpi_mover(by_, context_, round);
+  if (is_mpi_carrier(by_)) return mpi::make_mpi_mover(by_, context_, round, tags);
 #endif
   auto made = std::make_unique<link_mover>(context_, round,
                                            direct_peers_ ? &*direct_peers_ : nullptr, number);
@@ -297,7 +311,8 @@ void exchange_plan::start(std::span<const std::size_t> programs,
   in_flight_ = true;
   current_round_ = 0;
   start_round();
-  current_[0]->by->progress();
+  // A sequence of MPI calls ends with the call that waits, without a test before.
+  if (!is_mpi_carrier(by_)) current_[0]->by->progress();
 }
 
 // Continues the rounds that have begun, and returns whether all rounds are done. A round whose
@@ -337,6 +352,16 @@ void exchange_plan::wait() {
   if (!in_flight_)
     fail(errc::usage, "wait() on a {} exchange that was not started: start an operation first",
          name_);
+  if (is_mpi_carrier(by_)) {
+    current_[current_round_]->by->complete();
+    while (current_round_ + 1 < current_.size()) {
+      ++current_round_;
+      start_round();
+      current_[current_round_]->by->complete();
+    }
+    in_flight_ = false;
+    return;
+  }
   // The deadline starts anew after each completed message.
   while (!progress()) {
     const std::size_t before = pending();
@@ -374,7 +399,9 @@ payload_ways exchange_plan::ways(std::size_t program) const {
   return total;
 }
 
-const std::byte* exchange_plan::kept(std::size_t i) const { return link_movers_.front()->kept(i); }
+const std::byte* exchange_plan::kept(std::size_t i) const {
+  return link_movers_.empty() ? nullptr : link_movers_.front()->kept(i);
+}
 
 std::size_t exchange_plan::memory_bytes() const {
   std::size_t bytes = sizeof(*this) + memory_->buffer_bytes() + channel_bytes_;

@@ -7,6 +7,7 @@
 #include <longshore/transport/node_map.hpp>
 
 #include <cstddef>
+#include <optional>
 #include <vector>
 
 namespace longshore::detail {
@@ -40,12 +41,33 @@ struct incoming_message {
   std::vector<incoming_part> parts;
 };
 
+/// Two messages that a sequence of calls exchanges together. Both travel in the same direction.
+struct call_pair {
+  int outgoing = -1, incoming = -1;  ///< their numbers in the round; -1 if there is no message
+  int opposite = -1;                 ///< the pair whose messages travel in the opposite direction
+  /// Whether this rank sends its message before it receives. The ranks at both ends of a message
+  /// differ in that, unless they are the same rank.
+  bool sends_first = true;
+};
+
+/// The Cartesian grid of all ranks, as MPI describes it: the last dimension varies fastest.
+struct cartesian_ranks {
+  std::vector<int> shape, periods;
+  int number = 0;  ///< of this rank in the grid
+};
+
 /// Messages that do not depend on each other, in the order of ranks. A pair of ranks has one message
 /// or several, in the same order at both ends. All ranks have the same number of rounds.
 struct exchange_round {
   std::vector<outgoing_message> outgoing = {};
   std::vector<incoming_message> incoming = {};
   bool combines = false;  ///< whether elements are combined; all other rounds copy them
+  /// For carriers that are sequences of MPI calls: the order of the calls. All ranks have the same
+  /// number of pairs, and both ends of a message have it in the same pair. Messages of a rank to
+  /// itself are then outgoing, too, and travel through MPI.
+  std::vector<call_pair> pairs = {};
+  /// The grid, if the pairs are all its faces in the order of MPI: for each dimension down, then up.
+  std::optional<cartesian_ranks> grid = {};
 };
 
 /// A round begins on a rank when all messages of the round before have arrived there, and all of its

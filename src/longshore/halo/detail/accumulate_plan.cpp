@@ -62,7 +62,8 @@ std::vector<two_boxes> boxes_on_side(const exchanged_field& copy, const exchange
   return boxes;
 }
 
-carrier carrier_of(halo_mode mode) {
+// Each neighbour has one message, so there are no pairs, which other sequences of calls need.
+carrier carrier_of_sums(halo_mode mode) {
   switch (mode) {
     case halo_mode::direct: return carrier::direct;
     case halo_mode::channel: return carrier::channels;
@@ -79,7 +80,7 @@ std::unique_ptr<exchange_plan> make_accumulate_plan(const rank_grid& grid,
                                                     halo_reach reach, halo_mode mode) {
   team& ranks = grid.ranks();
   const int me = ranks.rank();
-  plan_setup setup{.name = "halo", .by = carrier_of(mode), .neighbours = messenger_of(grid)};
+  plan_setup setup{.name = "halo", .by = carrier_of_sums(mode), .neighbours = messenger_of(grid)};
   const auto known = learn_fields_of_neighbours(ranks, *setup.neighbours, fields);
   plan_arguments arguments("an accumulate of halos", {});
   arguments.attempt([&] { check_widths(grid, fields, known, true); });

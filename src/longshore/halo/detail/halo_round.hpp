@@ -1,5 +1,4 @@
-// The messages of one round of a halo exchange. Algorithms plan rounds. A plan of layer exchange
-// transfers them, or a backend of MPI calls.
+// The messages of one round of a halo exchange. Algorithms plan rounds, of which a program is made.
 #pragma once
 
 #include <longshore/exchange/detail/copy/strided_box.hpp>
@@ -26,10 +25,6 @@ struct halo_message {
     std::size_t bytes = 0;
     for (const auto& part : parts) bytes += part.size_bytes();
     return bytes;
-  }
-  /// The memory of the message if its cells are contiguous and in order, else null.
-  [[nodiscard]] std::byte* contiguous() const noexcept {
-    return parts.size() == 1 && parts[0].is_contiguous() ? parts[0].first : nullptr;
   }
 };
 

@@ -62,9 +62,22 @@ Message* joinable(std::vector<Message>& messages, const std::vector<std::size_t>
   return nullptr;
 }
 
-// Returns the program of the rounds.
-exchange_program program_of(const team& ranks, std::span<const halo_round> rounds,
-                            std::span<const field_memory> fields) {
+// Through faces a rank is red if the sum of its coordinates is even. Two neighbours through an edge
+// may have the same sum. So through edges and corners the first coordinate in which the neighbours
+// differ decides. Around a periodic dimension their coordinates differ by an odd number, because
+// why_not() in mode.cpp refuses odd numbers of ranks there. So neighbours have different colours.
+bool is_red(const rank_grid& grid, const halo_direction& direction) {
+  const auto& at = grid.coordinates();
+  if (direction.step_count() == 1) return (at[0] + at[1] + at[2]) % 2 == 0;
+  for (int d = 0; d < 3; ++d)
+    if (direction.step[d] != 0 && grid.shape()[d] > 1) return at[d] % 2 == 0;
+  return true;  // the neighbour is this rank
+}
+
+// Returns the program of the rounds. `has_calls` tells that MPI calls carry the messages.
+exchange_program program_of(const rank_grid& grid, std::span<const halo_round> rounds,
+                            std::span<const field_memory> fields, bool has_calls) {
+  const team& ranks = grid.ranks();
   exchange_program program;
   const auto first = [&](int field) { return fields[static_cast<std::size_t>(field)].first; };
   for (const auto& round : rounds) {
@@ -72,7 +85,7 @@ exchange_program program_of(const team& ranks, std::span<const halo_round> round
     std::vector<std::size_t> outgoing_bytes, incoming_bytes;
     const auto message_for = [&](auto& messages, std::vector<std::size_t>& bytes,
                                  const halo_message& message) -> auto& {
-      const bool may_join = !ranks.nodes().is_local(message.peer);
+      const bool may_join = !has_calls && !ranks.nodes().is_local(message.peer);
       auto* joined = may_join ? joinable(messages, bytes, message) : nullptr;
       if (joined == nullptr) {
         joined = &messages.emplace_back();
@@ -82,9 +95,12 @@ exchange_program program_of(const team& ranks, std::span<const halo_round> round
       bytes[static_cast<std::size_t>(joined - messages.data())] += message.size_bytes();
       return joined->parts;
     };
+    std::vector<halo_direction> directions;
     for (const auto& [direction, out, in] : round) {
+      directions.push_back(direction);
+      if (has_calls) add_call_pair(made, out.exists(), in.exists());
       if (out.exists()) program.payload_bytes += out.size_bytes();
-      if (out.exists() && out.peer != ranks.rank()) {
+      if (out.exists() && (has_calls || out.peer != ranks.rank())) {
         auto& parts = message_for(made.outgoing, outgoing_bytes, out);
         for (std::size_t i = 0; i < out.parts.size(); ++i)
           parts.push_back({out.fields[i], element_box_of(out.parts[i], first(out.fields[i]))});
@@ -97,6 +113,7 @@ exchange_program program_of(const team& ranks, std::span<const halo_round> round
                          element_box_of(in.peer_parts[i], nullptr), in.peer});
       }
     }
+    if (has_calls) order_calls(made, grid, directions);
   }
   return program;
 }
@@ -116,26 +133,56 @@ void check_messages(const team& ranks, std::span<const halo_round> rounds) {
                pair.outgoing.peer_parts);
 }
 
+void add_call_pair(exchange_round& round, bool has_outgoing, bool has_incoming) {
+  const auto next = [](bool exists, const auto& messages) {
+    return exists ? static_cast<int>(messages.size()) : -1;
+  };
+  round.pairs.push_back({.outgoing = next(has_outgoing, round.outgoing),
+                         .incoming = next(has_incoming, round.incoming)});
+}
+
+void order_calls(exchange_round& round, const rank_grid& grid,
+                 std::span<const halo_direction> directions) {
+  for (std::size_t i = 0; i < directions.size(); ++i) {
+    const auto opposite = std::find(directions.begin(), directions.end(), directions[i].opposite());
+    if (opposite != directions.end())
+      round.pairs[i].opposite = static_cast<int>(opposite - directions.begin());
+    round.pairs[i].sends_first = is_red(grid, directions[i]);
+  }
+  const auto faces = face_directions(grid.dimensions());
+  if (!std::equal(directions.begin(), directions.end(), faces.begin(), faces.end())) return;
+  auto& ranks = round.grid.emplace();
+  for (int d = grid.dimensions() - 1; d >= 0; --d) {
+    ranks.shape.push_back(grid.shape()[d]);
+    ranks.periods.push_back(grid.periodic()[d] ? 1 : 0);
+    ranks.number = ranks.number * grid.shape()[d] + grid.coordinates()[d];
+  }
+}
+
 plan_setup halo_setup(const rank_grid& grid, halo_mode mode) {
   plan_setup setup{
       .name = "halo",
+      .by = is_mpi_mode(mode) ? carrier_of(mode) : carrier::direct,
       .reads = mode == halo_mode::direct ? read_policy::dense : read_policy::large_contiguous,
       .neighbours = messenger_of(grid)};
   setup.posts_in_place = true;
   return setup;
 }
 
-// Four runs lie side by side (copy_batch::add), and share the line that they do not fill.
+namespace {
+
 std::size_t touched_bytes(std::span<const halo_round> rounds) {
   std::size_t bytes = 0;
   const auto add = [&](const halo_message& message) {
     for (const auto& part : message.parts)
-      bytes += part.size_bytes() + part.extents[1] * part.extents[2] * cache_line_bytes / 4;
+      bytes += part.size_bytes() + part.extents[1] * part.extents[2] * shared_line_bytes;
   };
   for (const auto& round : rounds)
     for (const auto& pair : round) add(pair.outgoing), add(pair.incoming);
   return bytes;
 }
+
+}  // namespace
 
 plan_setup setup_of_rounds(const rank_grid& grid, halo_mode mode,
                            std::span<const halo_round> rounds,
@@ -147,7 +194,7 @@ plan_setup setup_of_rounds(const rank_grid& grid, halo_mode mode,
     memories.push_back(memory_of_cells(field, static_cast<int>(memories.size())));
     setup.types.push_back(field.type);
   }
-  setup.programs = {program_of(grid.ranks(), rounds, fields)};
+  setup.programs = {program_of(grid, rounds, fields, is_mpi_mode(mode))};
   setup.memory = std::make_unique<plan_memory>(grid.ranks(), std::move(memories),
                                                std::vector<std::size_t>(fields.size(), 1));
   return setup;

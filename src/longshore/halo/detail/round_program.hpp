@@ -1,6 +1,7 @@
-// Makes the plan of the modes direct and channel from the rounds of an algorithm.
+// Makes the plan of an exchange from the rounds of an algorithm.
 #pragma once
 
+#include <longshore/core/bytes.hpp>
 #include <longshore/exchange/detail/exchange_plan.hpp>
 #include <longshore/exchange/field_view.hpp>
 #include <longshore/halo/detail/halo_round.hpp>
@@ -16,8 +17,19 @@ namespace longshore::detail {
 /// Throws errc::usage if the cells of a message of this rank do not fit those at its other end.
 void check_messages(const team& ranks, std::span<const halo_round> rounds);
 
-/// Returns the setup of a plan without memory, types and programs. Messages are as in `mode`, which
-/// is `direct` or `channel`. The grid is used until the plan is made.
+/// What carries the messages of a mode. Both enumerations have the same order.
+[[nodiscard]] constexpr carrier carrier_of(halo_mode mode) noexcept {
+  return static_cast<carrier>(mode);
+}
+
+/// For modes of MPI calls: adds a pair, whose messages will be the next of the round.
+void add_call_pair(exchange_round& round, bool has_outgoing, bool has_incoming);
+/// Completes the pairs of a round. Pair i travels in directions[i].
+void order_calls(exchange_round& round, const rank_grid& grid,
+                 std::span<const halo_direction> directions);
+
+/// Returns the setup of a plan without memory, types and programs, for the messages of a mode. The
+/// grid is used until the plan is made.
 [[nodiscard]] plan_setup halo_setup(const rank_grid& grid, halo_mode mode);
 
 /// Returns the setup of the plan of some rounds.
@@ -25,8 +37,9 @@ void check_messages(const team& ranks, std::span<const halo_round> rounds);
                                          std::span<const halo_round> rounds,
                                          std::span<const field_memory> fields);
 
-/// Returns about how many bytes the cache lines have that hold the cells of all messages.
-[[nodiscard]] std::size_t touched_bytes(std::span<const halo_round> rounds);
+/// What a run of cells touches beyond its own bytes: four runs lie side by side (copy_batch::add), and
+/// share the line that they do not fill.
+inline constexpr std::size_t shared_line_bytes = cache_line_bytes / 4;
 
 [[nodiscard]] inline halo_transfers transfers_of(const payload_ways& ways) noexcept {
   return {.copied = ways.copied,

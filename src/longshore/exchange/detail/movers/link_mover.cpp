@@ -36,8 +36,7 @@ link_mover::link_mover(const mover_context& context, const exchange_round& round
 void link_mover::add_outgoing(const outgoing_message& out) {
   const auto* const peer = peers_ == nullptr ? nullptr : peers_->find(out.peer);
   if (peer != nullptr && peers_->is_read(*peer, out)) {
-    for (const auto& part : out.parts)
-      ways_.read += part.elements.size() * element_bytes_of(context_.memory(part.memory));
+    ways_.read += payload_bytes(context_, out);
     if (find_peer(lent_, out.peer) == nullptr)
       lent_.push_back({out.peer, peer->signals_from_peer + round_, peer->signals_to_peer + round_});
     return;
@@ -70,8 +69,7 @@ void link_mover::add_incoming(const incoming_message& in) {
     number_of_.push_back(number);
   };
   if (in.peer == context_.ranks.rank()) {
-    for (const auto& part : in.parts)
-      ways_.copied += part.elements.size() * element_bytes_of(context_.memory(part.memory));
+    ways_.copied += payload_bytes(context_, in);
     if (own_)
       append(*own_);
     else

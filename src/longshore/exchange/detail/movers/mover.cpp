@@ -53,11 +53,13 @@ message_packer::message_packer(const mover_context& context, const outgoing_mess
   }
 }
 
-void message_packer::pack(const mover_context& context, std::byte* message) const {
+void message_packer::pack(const mover_context& context, std::byte* message, std::size_t first,
+                          std::size_t last) const {
+  const auto packed_parts = std::span(parts_).subspan(first, last - first);
   double lines = 0;
-  for (const auto& packed : parts_) lines += packed.pairs.line_count();
+  for (const auto& packed : packed_parts) lines += packed.pairs.line_count();
   for_task_shares(context.workers, payload_bytes_, [&](int task, int tasks) {
-    for (const auto& packed : parts_) {
+    for (const auto& packed : packed_parts) {
       const auto& memory = context.memory(packed.memory);
       for (std::size_t k = 0; k < memory.size(); ++k)
         packed.pairs.copy(k, packed_elements(message + packed.layout.offset(k), memory[k]),

@@ -15,6 +15,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace longshore::detail {
@@ -33,14 +34,15 @@ struct mover_context {
   tasks* workers = nullptr;
   /// The bytes of the cache lines that a run of the plan touches, for computed times; 0 if unknown.
   std::size_t touched_bytes = 0;
-  /// Whether contiguous messages between nodes are sent and received without packing. The plan is
-  /// then not bound to other memory.
+  /// Whether contiguous messages by MPI are sent and received without packing. The plan is then not
+  /// bound to other memory.
   bool posts_in_place = false;
   /// Whether messages of channels stay in their slots until the next exchange.
   bool keeps_slots = false;
   /// Whether the distance of the peers' caches is known (node_access). Large messages to far peers are
   /// then packed by stores that bypass the caches.
   bool knows_caches = false;
+  const char* awaited = "a message";  ///< in messages about a wait that takes too long
 
   [[nodiscard]] const bound_memory& memory(int number) const noexcept {
     return memories[static_cast<std::size_t>(number)];
@@ -53,13 +55,23 @@ struct mover_context {
 /// Packs the parts of a message one after another.
 class message_packer {
  public:
+  message_packer() = default;
   message_packer(const mover_context& context, const outgoing_message& message);
   [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
   [[nodiscard]] std::size_t memory_bytes() const noexcept;
   [[nodiscard]] std::size_t payload_bytes() const noexcept { return payload_bytes_; }
-  void pack(const mover_context& context, std::byte* message) const;
+  void pack(const mover_context& context, std::byte* message) const {
+    pack(context, message, 0, parts_.size());
+  }
+  /// Packs part `number` alone to its place in the message.
+  void pack_part(const mover_context& context, std::size_t number, std::byte* message) const {
+    pack(context, message, number, number + 1);
+  }
+  [[nodiscard]] std::size_t parts() const noexcept { return parts_.size(); }
 
  private:
+  void pack(const mover_context& context, std::byte* message, std::size_t first,
+            std::size_t last) const;
   struct part {
     int memory;
     element_pairs pairs;
@@ -69,6 +81,15 @@ class message_packer {
   std::size_t bytes_ = 0, payload_bytes_ = 0;
   copy_stores stores_ = copy_stores::ordinary;
 };
+
+/// Returns the bytes of the elements of a message.
+template <class Message>
+[[nodiscard]] std::size_t payload_bytes(const mover_context& context, const Message& message) {
+  std::size_t bytes = 0;
+  for (const auto& part : message.parts)
+    bytes += part.elements.size() * element_bytes_of(context.memory(part.memory));
+  return bytes;
+}
 
 /// Returns the memory of a message if its elements are one box of one field without gaps, else null.
 template <class Message>
@@ -197,6 +218,8 @@ class mover {
   virtual void start(std::span<const combiner> combiners) = 0;
   /// Continues the exchange as far as possible without blocking.
   virtual void progress() = 0;
+  /// Returns when the exchange is done, by calls that block. REQUIRES: a carrier of MPI calls.
+  virtual void complete() {}
   /// The state after the last start() or progress(). has_arrived(): all incoming messages are
   /// stored. is_done(): in addition, all outgoing messages were sent or read.
   [[nodiscard]] bool has_arrived() const noexcept { return has_arrived_; }
@@ -224,12 +247,24 @@ class mover {
 
 namespace longshore::mpi {
 
-/// Collective. Makes the mover of a round for a carrier of MPI calls. A message is packed into a
-/// buffer, sent, and stored from a buffer. Messages of a rank to itself are copied. REQUIRES: a team
-/// of the mpi transport; the bytes of all messages of a rank, together in each direction, fit an
-/// int. Memory per rank: all messages, in both directions.
+/// Takes the tags of a plan: one for each pair of a round, and at least two. Rounds come one after
+/// another, so they share the tags. All ranks take equally many.
+[[nodiscard]] std::vector<int> take_message_tags(
+    team& ranks, std::span<const detail::exchange_program> programs);
+
+/// Collective. Makes the mover of a round for a carrier of MPI calls. Contiguous messages are sent
+/// from and received into their memory if the context allows it. Other messages travel through a
+/// buffer: they are packed before sending, and stored when all messages have arrived. Without pairs,
+/// messages of a rank to itself are copied. REQUIRES: a team of the mpi transport; a message fits an
+/// int, and with mpi_neighbor all messages of a rank together in each direction; carriers `per pair`
+/// have pairs, mpi_subarray has boxes. Memory per rank: the messages in the buffer. Throws
+/// errc::unsupported if a test shows that the MPI library delivers wrong messages.
 [[nodiscard]] std::unique_ptr<detail::mover> make_mpi_mover(detail::carrier by,
                                                             const detail::mover_context& context,
-                                                            const detail::exchange_round& round);
+                                                            const detail::exchange_round& round,
+                                                            std::span<const int> tags);
+
+/// Returns what the MPI library of this build would need for a carrier, or nothing if it has all.
+[[nodiscard]] std::optional<std::string> missing_in_library(detail::carrier by);
 
 }  // namespace longshore::mpi
