@@ -23,22 +23,26 @@ class packed_layout {
   /// The elements begin at `offset` or a little later.
   packed_layout(const bound_memory& fields, std::size_t count, std::size_t offset = 0)
       : end_(offset) {
-    offsets_.reserve(fields.size());
-    for (const auto& field : fields) {
+    for (std::size_t f = 0; f < fields.size(); ++f) {
+      const std::size_t bytes = fields[f].element_bytes;
       // The alignment of a type divides its size.
-      const auto alignment =
-          std::min(std::size_t{1} << std::countr_zero(field.element_bytes), cache_line_bytes);
-      offsets_.push_back(end_ = round_up(end_, alignment));
-      end_ += count * field.element_bytes;
+      end_ = round_up(end_, std::min(std::size_t{1} << std::countr_zero(bytes), cache_line_bytes));
+      if (f == 0)
+        first_ = end_;
+      else
+        others_.push_back(end_);
+      end_ += count * bytes;
     }
   }
-  [[nodiscard]] std::size_t offset(std::size_t field) const noexcept { return offsets_[field]; }
+  [[nodiscard]] std::size_t offset(std::size_t field) const noexcept {
+    return field == 0 ? first_ : others_[field - 1];
+  }
   /// The offset behind the last element.
   [[nodiscard]] std::size_t end() const noexcept { return end_; }
 
  private:
-  std::vector<std::size_t> offsets_;
-  std::size_t end_;
+  std::size_t first_ = 0, end_;
+  std::vector<std::size_t> others_;
 };
 
 /// The user's memories, and the buffers of all programs.

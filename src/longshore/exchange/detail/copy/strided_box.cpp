@@ -3,7 +3,6 @@
 #include <longshore/exchange/detail/copy/strided_box.hpp>
 
 #include <longshore/core/streaming_store.hpp>
-#include <longshore/machine/tasks.hpp>
 
 #include <algorithm>
 #include <cassert>
@@ -89,12 +88,6 @@ void strided_copy::copy_pieces(std::byte* to, const std::byte* from, std::size_t
   }
   const strided_copy part = pieces(begin, end);
   part(to + to_offset(begin), from + from_offset(begin));
-}
-
-void strided_copy::copy_share(std::byte* to, const std::byte* from, int task, int count) const {
-  if (count == 1) return (*this)(to, from);
-  const index_range share = static_share(piece_count(), task, count);
-  copy_pieces(to, from, share.begin, share.end);
 }
 
 strided_copy strided_copy::pieces(std::size_t begin, std::size_t end) const noexcept {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <longshore/exchange/detail/copy/copy_stores.hpp>
+#include <longshore/machine/tasks.hpp>
 
 #include <array>
 #include <cstddef>
@@ -66,7 +67,11 @@ class strided_copy {
   /// Copies the pieces [begin, end). `to` and `from` are the starts of the whole boxes.
   void copy_pieces(std::byte* to, const std::byte* from, std::size_t begin, std::size_t end) const;
   /// Copies the share of task `task` of `count` tasks.
-  void copy_share(std::byte* to, const std::byte* from, int task, int count) const;
+  void copy_share(std::byte* to, const std::byte* from, int task, int count) const {
+    if (count == 1) return (*this)(to, from);
+    const index_range share = static_share(piece_count(), task, count);
+    copy_pieces(to, from, share.begin, share.end);
+  }
   /// Whether this copy and `other` have the same steps and short runs of the same length.
   /// copy_pair() does two such copies together, such as those of the low and the high face of a
   /// block.

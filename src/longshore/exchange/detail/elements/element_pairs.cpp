@@ -60,22 +60,11 @@ element_pairs::element_pairs(const element_set& to, const bound_memory& to_field
     const std::size_t bytes = to_fields[k].element_bytes;
     const two_boxes boxes{box_of(to, to_fields[k], bytes, like),
                           box_of(from, from_fields[k], bytes, like)};
-    copies_.push_back({offset_of(to, to_fields[k]), offset_of(from, from_fields[k]), boxes,
-                       strided_copy(boxes.to, boxes.from, stores)});
+    copies_.push_back({offset_of(to, to_fields[k]), offset_of(from, from_fields[k]),
+                       strided_copy(boxes.to, boxes.from, stores), boxes});
     const auto& copy = copies_.back().prepared;
     lines_ += copy.line_count(1 + static_cast<double>(copy.run_bytes()) / cache_line_bytes);
   }
-}
-
-void element_pairs::copy(std::size_t k, const element_memory& to, const element_memory& from,
-                         std::size_t element_bytes, int task, int tasks) const {
-  if (copies_.empty()) {
-    if (task > 0) return;
-    lists_[lists_.size() > 1 ? k : 0].copy(to, from, element_bytes, stores_);
-    return;
-  }
-  const auto& copy = copies_[k];
-  copy.prepared.copy_share(to.data + copy.to_offset, from.data + copy.from_offset, task, tasks);
 }
 
 element_pairs::two_boxes element_pairs::boxes(std::size_t k, const element_memory& to,
@@ -89,7 +78,7 @@ element_pairs::two_boxes element_pairs::boxes(std::size_t k, const element_memor
 void element_pairs::combine(std::size_t k, const element_memory& to, const element_memory& from,
                             batch_function loop, const void* op) const {
   if (copies_.empty()) {
-    lists_[lists_.size() > 1 ? k : 0].combine(to, from, loop, op);
+    list(k).combine(to, from, loop, op);
     return;
   }
   const auto [to_box, from_box] = boxes(k, to, from);

@@ -34,7 +34,14 @@ class element_pairs {
   /// Copies the elements of field number `k` of the memory: the share of task `task` of `tasks`. All
   /// elements of lists belong to the share of task 0.
   void copy(std::size_t k, const element_memory& to, const element_memory& from,
-            std::size_t element_bytes, int task = 0, int tasks = 1) const;
+            std::size_t element_bytes, int task = 0, int tasks = 1) const {
+    if (copies_.empty()) {
+      if (task == 0) list(k).copy(to, from, element_bytes, stores_);
+      return;
+    }
+    const auto& copy = copies_[k];
+    copy.prepared.copy_share(to.data + copy.to_offset, from.data + copy.from_offset, task, tasks);
+  }
   /// Combines the elements of `to` with those of `from`.
   void combine(std::size_t k, const element_memory& to, const element_memory& from,
                batch_function loop, const void* op) const;
@@ -49,12 +56,17 @@ class element_pairs {
   [[nodiscard]] double line_count() const noexcept { return lines_; }
 
  private:
-  // `to` and `from` have offsets from the data of the fields instead of addresses.
+  // `to` and `from` have offsets from the data of the fields instead of addresses. What a copy needs
+  // comes first, in few cache lines.
   struct box_copy {
     std::ptrdiff_t to_offset, from_offset;
-    two_boxes boxes;
     strided_copy prepared;
+    two_boxes boxes;
   };
+
+  [[nodiscard]] const pair_list& list(std::size_t k) const noexcept {
+    return lists_[lists_.size() > 1 ? k : 0];
+  }
 
   // One for all fields, or one per field if fields have places of their own.
   std::vector<pair_list> lists_;

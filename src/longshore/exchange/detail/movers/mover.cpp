@@ -50,16 +50,14 @@ message_packer::message_packer(const mover_context& context, const outgoing_mess
          element_pairs(element_set(0, count), packed_fields(memory), out.elements, memory, stores_),
          packed_layout(memory, count, bytes_)});
     bytes_ = parts_.back().layout.end();
+    lines_ += parts_.back().pairs.line_count();
   }
 }
 
-void message_packer::pack(const mover_context& context, std::byte* message, std::size_t first,
-                          std::size_t last) const {
-  const auto packed_parts = std::span(parts_).subspan(first, last - first);
-  double lines = 0;
-  for (const auto& packed : packed_parts) lines += packed.pairs.line_count();
+void message_packer::pack(const mover_context& context, std::span<const part> parts,
+                          std::byte* message) const {
   for_task_shares(context.workers, payload_bytes_, [&](int task, int tasks) {
-    for (const auto& packed : packed_parts) {
+    for (const auto& packed : parts) {
       const auto& memory = context.memory(packed.memory);
       for (std::size_t k = 0; k < memory.size(); ++k)
         packed.pairs.copy(k, packed_elements(message + packed.layout.offset(k), memory[k]),
@@ -67,7 +65,6 @@ void message_packer::pack(const mover_context& context, std::byte* message, std:
     }
     if (stores_ == copy_stores::streaming) fence_streaming_stores();
   });
-  context.charge_copy(context.ranks.rank(), payload_bytes_, lines);
 }
 
 std::size_t message_packer::memory_bytes() const noexcept {
@@ -77,7 +74,7 @@ std::size_t message_packer::memory_bytes() const noexcept {
 }
 
 std::size_t message_store::add(const incoming_message& message, const rank_memories* sender) {
-  messages_.push_back({message.peer, sender, {}, 0, 0});
+  messages_.push_back({message.peer, sender, {}});
   add_parts(message, messages_.back());
   return messages_.size() - 1;
 }
@@ -96,6 +93,7 @@ void message_store::add_parts(const incoming_message& message, stored_message& s
          packed_layout(memory, count, stored.bytes), count * element_bytes_of(memory)});
     stored.bytes = stored.parts.back().layout.end();
     stored.payload_bytes += stored.parts.back().payload_bytes;
+    stored.lines += stored.parts.back().pairs.line_count();
   }
 }
 
@@ -146,29 +144,8 @@ void message_store::store(const stored_message& message, const part& stored) con
   context_.charge_copy(message.peer, stored.payload_bytes, stored.pairs.line_count());
 }
 
-// Boxes that are read from the same sender are copied as a batch, which loads the rows of opposite
-// faces once.
 void message_store::store_all(stored_message& message) const {
-  if (message.is_batch && !message.batch) {
-    message.batch.emplace(message.peer == context_.ranks.rank() ? copy_source::own_memory
-                                                                : copy_source::other_rank);
-    for (const auto& stored : message.parts)
-      for_each_field(message, stored,
-                     [&](std::size_t k, const bound_field& to, const element_memory& from) {
-                       const auto boxes = stored.pairs.boxes(k, to.elements(), from);
-                       message.batch->add(boxes.to, boxes.from);
-                     });
-  }
-  if (message.is_batch) {
-    message.batch->run(context_.workers);
-    const bool is_own = message.peer == context_.ranks.rank();
-    context_.charge_copy(message.peer,
-                         is_own ? message.batch->size_bytes() : message.batch->line_bytes(),
-                         message.batch->line_count());
-    return;
-  }
-  double lines = 0;
-  for (const auto& stored : message.parts) lines += stored.pairs.line_count();
+  if (message.is_batch) return store_batch(message);
   for_task_shares(context_.workers, message.payload_bytes, [&](int task, int tasks) {
     for (const auto& stored : message.parts)
       for_each_field(message, stored,
@@ -176,7 +153,26 @@ void message_store::store_all(stored_message& message) const {
                        stored.pairs.copy(k, to.elements(), from, to.element_bytes, task, tasks);
                      });
   });
-  context_.charge_copy(message.peer, message.payload_bytes, lines);
+  context_.charge_copy(message.peer, message.payload_bytes, message.lines);
+}
+
+// Boxes that are read from the same sender are copied as a batch, which loads the rows of opposite
+// faces once.
+void message_store::store_batch(stored_message& message) const {
+  const bool is_own = message.peer == context_.ranks.rank();
+  if (!message.batch) {
+    message.batch.emplace(is_own ? copy_source::own_memory : copy_source::other_rank);
+    for (const auto& stored : message.parts)
+      for_each_field(message, stored,
+                     [&](std::size_t k, const bound_field& to, const element_memory& from) {
+                       const auto boxes = stored.pairs.boxes(k, to.elements(), from);
+                       message.batch->add(boxes.to, boxes.from);
+                     });
+  }
+  message.batch->run(context_.workers);
+  context_.charge_copy(message.peer,
+                       is_own ? message.batch->size_bytes() : message.batch->line_bytes(),
+                       message.batch->line_count());
 }
 
 std::size_t message_store::memory_bytes() const noexcept {

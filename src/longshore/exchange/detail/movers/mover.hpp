@@ -61,24 +61,25 @@ class message_packer {
   [[nodiscard]] std::size_t memory_bytes() const noexcept;
   [[nodiscard]] std::size_t payload_bytes() const noexcept { return payload_bytes_; }
   void pack(const mover_context& context, std::byte* message) const {
-    pack(context, message, 0, parts_.size());
+    pack(context, parts_, message);
+    context.charge_copy(context.ranks.rank(), payload_bytes_, lines_);
   }
   /// Packs part `number` alone to its place in the message.
   void pack_part(const mover_context& context, std::size_t number, std::byte* message) const {
-    pack(context, message, number, number + 1);
+    pack(context, std::span(parts_).subspan(number, 1), message);
   }
-  [[nodiscard]] std::size_t parts() const noexcept { return parts_.size(); }
 
  private:
-  void pack(const mover_context& context, std::byte* message, std::size_t first,
-            std::size_t last) const;
   struct part {
     int memory;
     element_pairs pairs;
     packed_layout layout;
   };
+  void pack(const mover_context& context, std::span<const part> parts, std::byte* message) const;
+
   std::vector<part> parts_;
   std::size_t bytes_ = 0, payload_bytes_ = 0;
+  double lines_ = 0;
   copy_stores stores_ = copy_stores::ordinary;
 };
 
@@ -154,7 +155,8 @@ class message_store {
     int peer;
     const rank_memories* sender;
     std::vector<part> parts;
-    std::size_t bytes, payload_bytes;
+    std::size_t bytes = 0, payload_bytes = 0;
+    double lines = 0;
     const std::byte* packed = nullptr;
     std::size_t missing_parts = 0;
     bool has_arrived = false;
@@ -171,6 +173,7 @@ class message_store {
   void store(const stored_message& message, const part& stored) const;
   void add_parts(const incoming_message& message, stored_message& stored);
   void store_all(stored_message& message) const;
+  void store_batch(stored_message& message) const;
 
   const mover_context& context_;
   std::vector<stored_message> messages_;
