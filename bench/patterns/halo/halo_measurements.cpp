@@ -42,7 +42,7 @@ std::vector<metric> exchange_metrics(team& ranks, const traffic& moved, const su
       per_rank("process_bandwidth", bytes / ranks.size() / (1 << 20) / seconds.median, "MiB/s")};
 }
 
-json exchange_measurement::transfers_of(const halo_transfers& mine) {
+json exchange_measurement::transfers_of(const exchange_transfers& mine) {
   json transfers = json::object();
   const auto add = [&](const char* way, std::uint64_t bytes) {
     const auto all = grid_.ranks().allreduce_value(bytes, reduction::sum);

@@ -51,7 +51,7 @@ class exchange_measurement : public measurement {
 
  protected:
   /// The fact "transfers" of a plan: bytes of all ranks.
-  [[nodiscard]] json transfers_of(const halo_transfers& mine);
+  [[nodiscard]] json transfers_of(const exchange_transfers& mine);
 
   grid_options options_;
   rank_grid grid_;

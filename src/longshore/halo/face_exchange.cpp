@@ -94,7 +94,7 @@ void face_exchange::wait() {
 }
 
 traffic face_exchange::moved() const { return plan_->moved(0); }
-halo_transfers face_exchange::transfers() const { return detail::transfers_of(plan_->ways(0)); }
+exchange_transfers face_exchange::transfers() const { return plan_->transfers(0); }
 
 std::span<const std::byte> face_exchange::received(std::size_t i) const {
   if (!has_neighbour_[i]) return {};

@@ -2,6 +2,7 @@
 // benchmark halobench measures the same exchange.
 #pragma once
 
+#include <longshore/exchange/transfers.hpp>
 #include <longshore/halo/mode.hpp>
 #include <longshore/halo/rank_grid.hpp>
 #include <longshore/machine/pages.hpp>
@@ -68,7 +69,7 @@ class face_exchange {
   /// The traffic of this rank in one exchange.
   [[nodiscard]] traffic moved() const;
   /// The payload of this rank in one exchange, split by the way in which it moves.
-  [[nodiscard]] halo_transfers transfers() const;
+  [[nodiscard]] exchange_transfers transfers() const;
 
  private:
   std::vector<halo_direction> sides_;

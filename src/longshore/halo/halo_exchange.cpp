@@ -250,8 +250,6 @@ traffic halo_exchange::moved(halo_operation operation) const {
   return total;
 }
 
-halo_transfers halo_exchange::transfers() const {
-  return detail::transfers_of(made_plan().ways(0));
-}
+exchange_transfers halo_exchange::transfers() const { return made_plan().transfers(0); }
 
 }  // namespace longshore

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <longshore/exchange/combine_op.hpp>
+#include <longshore/exchange/transfers.hpp>
 #include <longshore/halo/algorithm.hpp>
 #include <longshore/halo/field.hpp>
 #include <longshore/halo/mode.hpp>
@@ -167,7 +168,7 @@ class halo_exchange {
   /// assemble, the traffic of both is 0.
   [[nodiscard]] traffic moved(halo_operation operation = halo_operation::exchange) const;
   /// The payload of this rank in one exchange, split by the way in which it moves.
-  [[nodiscard]] halo_transfers transfers() const;
+  [[nodiscard]] exchange_transfers transfers() const;
   /// The algorithm of the plan. With option `automatic`, it is the chosen algorithm.
   [[nodiscard]] halo_algorithm algorithm() const noexcept { return algorithm_; }
   /// The farthest halo cells that the algorithm of the plan fills for options.reach (filled_by).

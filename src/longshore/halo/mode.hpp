@@ -14,7 +14,6 @@
 #include <longshore/core/name_lookup.hpp>
 
 #include <array>
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -61,26 +60,6 @@ inline constexpr enum_names<15> all_names<halo_mode> = {
 enum class halo_delivery {
   unpacked,  ///< in the cells or buffers of the plan: the message is copied there
   in_place,  ///< in the memory in which the message arrived: a copy is saved
-};
-
-/// The payload bytes of this rank in one exchange, split by the way in which they move. A mode may
-/// use several ways: mode channel over MPI uses channels within a node, and posted requests between
-/// nodes.
-struct halo_transfers {
-  std::uint64_t copied = 0;    ///< copies within the rank
-  std::uint64_t read = 0;      ///< the receiver reads the memory of the sender
-  std::uint64_t channels = 0;  ///< packed into the slots of channels
-  std::uint64_t posted = 0;    ///< persistent requests of MPI, in modes channel and direct
-  std::uint64_t mpi = 0;       ///< the MPI calls of an MPI mode
-
-  halo_transfers& operator+=(const halo_transfers& other) noexcept {
-    copied += other.copied;
-    read += other.read;
-    channels += other.channels;
-    posted += other.posted;
-    mpi += other.mpi;
-    return *this;
-  }
 };
 
 }  // namespace longshore

@@ -386,16 +386,9 @@ traffic exchange_plan::moved(std::size_t program) const {
   return total;
 }
 
-payload_ways exchange_plan::ways(std::size_t program) const {
-  payload_ways total;
-  for (const auto& round : programs_[program].rounds) {
-    const auto ways = round.by->ways();
-    total.copied += ways.copied;
-    total.read += ways.read;
-    total.channels += ways.channels;
-    total.posted += ways.posted;
-    total.mpi += ways.mpi;
-  }
+exchange_transfers exchange_plan::transfers(std::size_t program) const {
+  exchange_transfers total;
+  for (const auto& round : programs_[program].rounds) total += round.by->transfers();
   return total;
 }
 

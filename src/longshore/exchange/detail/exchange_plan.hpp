@@ -67,7 +67,7 @@ class exchange_plan {
   /// The traffic of one run of a program.
   [[nodiscard]] traffic moved(std::size_t program) const;
   /// The payload of one run of a program, split by the way in which it moves.
-  [[nodiscard]] payload_ways ways(std::size_t program) const;
+  [[nodiscard]] exchange_transfers transfers(std::size_t program) const;
   /// The message of incoming message `i` of the first round of program 0, which stays in its slot
   /// until the next run. Null if the message is not kept.
   [[nodiscard]] const std::byte* kept(std::size_t i) const;

@@ -41,12 +41,4 @@ void order_calls(exchange_round& round, const rank_grid& grid,
 /// share the line that they do not fill.
 inline constexpr std::size_t shared_line_bytes = cache_line_bytes / 4;
 
-[[nodiscard]] inline halo_transfers transfers_of(const payload_ways& ways) noexcept {
-  return {.copied = ways.copied,
-          .read = ways.read,
-          .channels = ways.channels,
-          .posted = ways.posted,
-          .mpi = ways.mpi};
-}
-
 }  // namespace longshore::detail

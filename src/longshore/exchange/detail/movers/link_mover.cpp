@@ -36,7 +36,7 @@ link_mover::link_mover(const mover_context& context, const exchange_round& round
 void link_mover::add_outgoing(const outgoing_message& out) {
   const auto* const peer = peers_ == nullptr ? nullptr : peers_->find(out.peer);
   if (peer != nullptr && peers_->is_read(*peer, out)) {
-    ways_.read += payload_bytes(context_, out);
+    transfers_.read += payload_bytes(context_, out);
     if (find_peer(lent_, out.peer) == nullptr)
       lent_.push_back({out.peer, peer->signals_from_peer + round_, peer->signals_to_peer + round_});
     return;
@@ -46,12 +46,12 @@ void link_mover::add_outgoing(const outgoing_message& out) {
   moved_.wire_bytes += packed.bytes();
   if (!context_.ranks.nodes().is_local(out.peer)) moved_.offnode_bytes += packed.bytes();
   if (is_posted(context_, out.peer)) {
-    ways_.posted += packed.payload_bytes();
+    transfers_.posted += packed.payload_bytes();
     posted_outgoing_.push_back(
         {out.peer, std::move(packed),
          context_.posts_in_place ? contiguous_memory(context_, out) : nullptr});
   } else {
-    ways_.channels += packed.payload_bytes();
+    transfers_.channels += packed.payload_bytes();
     sent_.push_back({out.peer, std::move(packed), nullptr});
   }
 }
@@ -69,7 +69,7 @@ void link_mover::add_incoming(const incoming_message& in) {
     number_of_.push_back(number);
   };
   if (in.peer == context_.ranks.rank()) {
-    ways_.copied += payload_bytes(context_, in);
+    transfers_.copied += payload_bytes(context_, in);
     if (own_)
       append(*own_);
     else

@@ -83,7 +83,7 @@ class link_mover final : public mover {
            (posted_ != nullptr ? posted_->pending_sends() : 0);
   }
   [[nodiscard]] traffic moved() const override { return moved_; }
-  [[nodiscard]] payload_ways ways() const override { return ways_; }
+  [[nodiscard]] exchange_transfers transfers() const override { return transfers_; }
   [[nodiscard]] std::size_t memory_bytes() const override;
   void rebind() override { store_.rebind(); }
 
@@ -159,7 +159,7 @@ class link_mover final : public mover {
   std::vector<std::size_t> pending_received_, pending_lent_, pending_read_;
   bool has_kept_slots_ = false;
   traffic moved_;
-  payload_ways ways_;
+  exchange_transfers transfers_;
 };
 
 }  // namespace longshore::detail

@@ -6,12 +6,12 @@
 #include <longshore/exchange/detail/exchange_program.hpp>
 #include <longshore/exchange/detail/movers/carrier.hpp>
 #include <longshore/exchange/detail/plan_memory.hpp>
+#include <longshore/exchange/transfers.hpp>
 #include <longshore/machine/tasks.hpp>
 #include <longshore/transport/team.hpp>
 #include <longshore/transport/traffic.hpp>
 
 #include <cstddef>
-#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
@@ -203,11 +203,6 @@ void message_store::arrive(std::size_t i, const std::byte* packed, const F& fini
   }
 }
 
-/// The bytes of elements that a rank gives in one exchange, split by the way in which they move.
-struct payload_ways {
-  std::uint64_t copied = 0, read = 0, channels = 0, posted = 0, mpi = 0;
-};
-
 /// Transfers the messages of one round, any number of times. An exchange lasts from start() until
 /// is_done(). Only then may the next exchange start.
 class mover {
@@ -237,7 +232,7 @@ class mover {
   /// The traffic of one exchange, without payload.
   [[nodiscard]] virtual traffic moved() const = 0;
   /// The payload of one exchange, split by the way in which it moves.
-  [[nodiscard]] virtual payload_ways ways() const = 0;
+  [[nodiscard]] virtual exchange_transfers transfers() const = 0;
   [[nodiscard]] virtual std::size_t memory_bytes() const = 0;
   /// Call after the memories were bound to other addresses.
   virtual void rebind() = 0;

@@ -26,7 +26,7 @@ mpi_mover::mpi_mover(const mover_context& context, const exchange_round& round,
   for (const auto& out : round.outgoing) {
     detail::message_packer packer(context, out);
     const std::size_t bytes = packer.bytes();
-    ways_.mpi += packer.payload_bytes();
+    transfers_.mpi += packer.payload_bytes();
     ++moved_.messages;
     moved_.wire_bytes += bytes;
     if (!context.ranks.nodes().is_local(out.peer)) moved_.offnode_bytes += bytes;
@@ -39,7 +39,7 @@ mpi_mover::mpi_mover(const mover_context& context, const exchange_round& round,
     const std::size_t number = store_.add(in, is_copied ? &context.memories : nullptr);
     is_in_place_.push_back(buffered == buffering::none);
     if (is_copied) {
-      ways_.copied += payload_bytes(context, in);
+      transfers_.copied += payload_bytes(context, in);
       own_.push_back(number);
       continue;
     }

@@ -47,7 +47,7 @@ class mpi_mover : public detail::mover {
   }
   [[nodiscard]] std::size_t pending() const final { return is_done() ? 0 : 1; }
   [[nodiscard]] traffic moved() const final { return moved_; }
-  [[nodiscard]] detail::payload_ways ways() const final { return ways_; }
+  [[nodiscard]] exchange_transfers transfers() const final { return transfers_; }
   [[nodiscard]] std::size_t memory_bytes() const override;
   void rebind() final { store_.rebind(); }
 
@@ -114,7 +114,7 @@ class mpi_mover : public detail::mover {
   pages buffer_;
   std::size_t buffer_bytes_ = 0;
   traffic moved_;
-  detail::payload_ways ways_;
+  exchange_transfers transfers_;
   sent_message no_outgoing_;
   call_arguments no_incoming_;
 };
