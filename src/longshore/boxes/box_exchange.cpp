@@ -40,6 +40,7 @@ box_exchange::box_exchange(box_exchange&& other) noexcept
       fields_(std::move(other.fields_)),
       updates_(std::move(other.updates_)),
       accumulates_(std::move(other.accumulates_)),
+      parts_(std::move(other.parts_)),
       running_(std::exchange(other.running_, nullptr)) {}
 box_exchange& box_exchange::operator=(box_exchange&& other) noexcept {
   layout_ = other.layout_;
@@ -47,19 +48,38 @@ box_exchange& box_exchange::operator=(box_exchange&& other) noexcept {
   fields_ = std::move(other.fields_);
   updates_ = std::move(other.updates_);
   accumulates_ = std::move(other.accumulates_);
+  parts_ = std::move(other.parts_);
   running_ = std::exchange(other.running_, nullptr);
   return *this;
 }
 
-void box_exchange::start(box_operation operation, std::span<const combine_op> operations) {
+void box_exchange::start(box_operation operation, std::span<const combine_op> operations,
+                         const exchange_part& part) {
   (void)update_plan();
   (updates_ ? updates_ : accumulates_).check_team();
   if (running_ != nullptr)
     fail(errc::usage, "a box exchange was started while it is in flight: call wait() in between");
+  running_ = &plan_of(part).run(operation, operations);
+}
+
+box_exchange& box_exchange::plan_of(const exchange_part& part) {
+  return parts_.plan_of(*this, part, [&] {
+    std::vector<box_field_memory> fields;
+    for (const auto f :
+         detail::agree_on_part(layout_.ranks(), "a plan of boxes", part, fields_.size())) {
+      auto& field = fields.emplace_back(fields_[f]);
+      field.widths = detail::narrower(field.widths, part);
+    }
+    return std::make_unique<box_exchange>(layout_, options_, std::move(fields));
+  });
+}
+
+// Starts an operation, and returns the plan that runs it.
+detail::exchange_plan& box_exchange::run(box_operation operation,
+                                         std::span<const combine_op> operations) {
   if (operation == box_operation::update) {
     update_plan().start(std::array{program_update}, {});
-    running_ = &update_plan();
-    return;
+    return update_plan();
   }
   if (!accumulates_)
     accumulates_ = {layout_.ranks(), "a plan of boxes",
@@ -76,7 +96,7 @@ void box_exchange::start(box_operation operation, std::span<const combine_op> op
   constexpr std::array<std::size_t, 2> programs{program_accumulate, program_update};
   const bool is_assemble = operation == box_operation::assemble;
   accumulates_->start(std::span(programs).first(is_assemble ? 2 : 1), operations);
-  running_ = &*accumulates_;
+  return *accumulates_;
 }
 
 bool box_exchange::test() {
@@ -108,8 +128,10 @@ traffic box_exchange::moved(box_operation operation) const {
 
 std::size_t box_exchange::neighbours() const { return update_plan().neighbours(); }
 std::size_t box_exchange::memory_bytes() const {
-  return (updates_ ? updates_->memory_bytes() : 0) +
-         (accumulates_ ? accumulates_->memory_bytes() : 0);
+  std::size_t bytes =
+      (updates_ ? updates_->memory_bytes() : 0) + (accumulates_ ? accumulates_->memory_bytes() : 0);
+  parts_.for_each([&](const box_exchange& part) { bytes += part.memory_bytes(); });
+  return bytes;
 }
 
 box_copy::box_copy(const box_layout& from_layout, std::vector<box_field_memory> from,

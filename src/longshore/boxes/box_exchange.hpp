@@ -5,6 +5,7 @@
 //     longshore::box_field<double> u(layout, 2), v(layout, 1, {1, 1, 1});  // cells, vertices
 //     longshore::box_exchange halos(layout, {}, u, v);
 //     halos.update();                          // halo cells get the values of their owners
+//     halos.update({.fields = {1}});           // v alone
 //     halos.assemble(longshore::op::add{});    // all copies of a cell get their sum
 #pragma once
 
@@ -12,6 +13,8 @@
 #include <longshore/boxes/box_layout.hpp>
 #include <longshore/core/name_lookup.hpp>
 #include <longshore/exchange/combine_op.hpp>
+#include <longshore/exchange/detail/plan_parts.hpp>
+#include <longshore/exchange/exchange_part.hpp>
 #include <longshore/transport/detail/team_bound.hpp>
 #include <longshore/transport/traffic.hpp>
 
@@ -74,41 +77,51 @@ class box_exchange {
   /// nor are shared layers. Until wait() returns or test() is true, halos must not be read or
   /// written, and cells within a halo width of a border of their box must not be written. Throws
   /// errc::usage if the plan is in flight.
-  void start_update() { start(box_operation::update, {}); }
+  ///
+  /// A part takes some of the fields, or fewer halo cells.
+  void start_update(const exchange_part& part = {}) { start(box_operation::update, {}, part); }
   /// Begins to combine the copies of each cell into the owner's cell: cell = op(cell, copy). Copies
   /// lie in halos and in shared layers, whose owner is the box with the lowest number. They are taken
   /// in the order of their boxes. So the result does not depend on the mode, the nodes or time, not
   /// even by rounding. Copies keep their values.
   ///
-  /// All ranks pass the same operation: one for all fields, or one per field. The first call of
-  /// start_accumulate() or start_assemble() is collective: it makes the plan of both. Throws
+  /// All ranks pass the same operation: one for all fields, or one per field of the part. The first
+  /// call of start_accumulate() or start_assemble() is collective: it makes the plan of both. Throws
   /// errc::usage if a field's type does not have the operation, or if the plan is in flight.
-  void start_accumulate(const combine_op& operation) { start_accumulate({&operation, 1}); }
-  void start_accumulate(std::span<const combine_op> operations) {
-    start(box_operation::accumulate, operations);
+  void start_accumulate(const combine_op& operation, const exchange_part& part = {}) {
+    start_accumulate({&operation, 1}, part);
+  }
+  void start_accumulate(std::span<const combine_op> operations, const exchange_part& part = {}) {
+    start(box_operation::accumulate, operations, part);
   }
   /// Begins an accumulate, and then gives the value of each cell to all its copies, in halos and in
   /// shared layers. So a cell has the same bits everywhere.
-  void start_assemble(const combine_op& operation) { start_assemble({&operation, 1}); }
-  void start_assemble(std::span<const combine_op> operations) {
-    start(box_operation::assemble, operations);
+  void start_assemble(const combine_op& operation, const exchange_part& part = {}) {
+    start_assemble({&operation, 1}, part);
+  }
+  void start_assemble(std::span<const combine_op> operations, const exchange_part& part = {}) {
+    start(box_operation::assemble, operations, part);
   }
   /// Continues the operation as far as possible without blocking. Returns whether it is complete.
   [[nodiscard]] bool test();
   /// Returns when the operation is complete on this rank. Throws errc::usage if none was started.
   void wait();
-  void update() {
-    start_update();
+  void update(const exchange_part& part = {}) {
+    start_update(part);
     wait();
   }
-  void accumulate(const combine_op& operation) { accumulate(std::span(&operation, 1)); }
-  void accumulate(std::span<const combine_op> operations) {
-    start_accumulate(operations);
+  void accumulate(const combine_op& operation, const exchange_part& part = {}) {
+    accumulate(std::span(&operation, 1), part);
+  }
+  void accumulate(std::span<const combine_op> operations, const exchange_part& part = {}) {
+    start_accumulate(operations, part);
     wait();
   }
-  void assemble(const combine_op& operation) { assemble(std::span(&operation, 1)); }
-  void assemble(std::span<const combine_op> operations) {
-    start_assemble(operations);
+  void assemble(const combine_op& operation, const exchange_part& part = {}) {
+    assemble(std::span(&operation, 1), part);
+  }
+  void assemble(std::span<const combine_op> operations, const exchange_part& part = {}) {
+    start_assemble(operations, part);
     wait();
   }
 
@@ -118,11 +131,14 @@ class box_exchange {
   [[nodiscard]] const box_layout& layout() const noexcept { return layout_; }
   /// The number of other ranks with which this rank exchanges messages, or whose memory it reads.
   [[nodiscard]] std::size_t neighbours() const;
-  /// The memory of the plan on this rank, without the layout and the fields.
+  /// The memory of the plan and its parts on this rank, without the layout and the fields.
   [[nodiscard]] std::size_t memory_bytes() const;
 
  private:
-  void start(box_operation operation, std::span<const combine_op> operations);
+  void start(box_operation operation, std::span<const combine_op> operations,
+             const exchange_part& part);
+  detail::exchange_plan& run(box_operation operation, std::span<const combine_op> operations);
+  box_exchange& plan_of(const exchange_part& part);
   [[nodiscard]] detail::exchange_plan& update_plan() const;
 
   box_layout layout_;
@@ -131,7 +147,8 @@ class box_exchange {
   // After the first accumulate, the first plan is kept only if a field shares layers.
   detail::team_bound<detail::exchange_plan> updates_;
   detail::team_bound<detail::exchange_plan> accumulates_;  // null until the first accumulate
-  detail::exchange_plan* running_ = nullptr;
+  detail::plan_parts<box_exchange> parts_;
+  detail::exchange_plan* running_ = nullptr;  // of this plan or of a part
 };
 
 }  // namespace longshore

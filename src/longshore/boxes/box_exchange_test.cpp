@@ -296,6 +296,133 @@ TEST(BoxExchange, messages_that_are_read_and_packed_in_part_give_the_same_bits) 
   });
 }
 
+// The cell of the owner of a place, and the sum of all its copies. The numbers are integers, so their
+// sums are exact.
+struct place {
+  bool is_owned = false;
+  std::size_t box = 0;
+  cell owner{};
+  std::int64_t sum = 0;
+};
+
+std::int64_t start_value(std::size_t box, const cell& c) {
+  return static_cast<std::int64_t>(1000 * value_of(box, c));
+}
+
+// A field of a plan, and what a part takes of its halo: nothing if the field is not in the part.
+template <class T>
+struct field_in_part {
+  box_field<T>& u;
+  halo_widths widths;
+  std::array<int, 3> shared;
+
+  void fill(const box_layout& layout) const {
+    for_each_of_mine(layout, [&](std::size_t b, const cell& c, T& value) {
+      value = static_cast<T>(start_value(b, c));
+    });
+  }
+  // Counts the cells that are wrong after an operation.
+  [[nodiscard]] int wrong(const box_layout& layout, box_operation operation,
+                          const std::optional<halo_widths>& taken) const {
+    std::map<cell, place> places;
+    for (std::size_t b = 0; taken && b < layout.boxes().size(); ++b) {
+      const auto points = points_of(layout.boxes()[b], shared);
+      for_each_cell(points, *taken, [&](const cell& c) {
+        auto& at_place = places[wrapped(c, layout.domain().periodic)];
+        at_place.sum += start_value(b, c);
+        if (!contains(points, c) || at_place.is_owned) return;
+        at_place.is_owned = true, at_place.box = b, at_place.owner = c;
+      });
+    }
+    int wrong = 0;
+    for_each_of_mine(layout, [&](std::size_t b, const cell& c, const T& value) {
+      auto right = start_value(b, c);
+      const auto points = points_of(layout.boxes()[b], shared);
+      const auto found = places.find(wrapped(c, layout.domain().periodic));
+      if (found != places.end() && found->second.is_owned && is_taken(points, *taken, c)) {
+        const auto& [is_owned, box, owner, sum] = found->second;
+        if (operation == box_operation::assemble || (box == b && owner == c))
+          right = operation == box_operation::update ? right : sum;
+        else if (operation == box_operation::update && !contains(points, c))
+          right = start_value(box, owner);
+      }
+      wrong += value != static_cast<T>(right);
+    });
+    return wrong;
+  }
+
+ private:
+  template <class F>
+  void for_each_of_mine(const box_layout& layout, const F& f) const {
+    const std::size_t first = layout.first_box(layout.ranks().rank());
+    for (std::size_t i = 0; i < layout.mine().size(); ++i) {
+      const auto& box = layout.mine()[i];
+      for_each_cell(points_of(box, shared), widths,
+                    [&](const cell& c) { f(first + i, c, at(u[i], box, c)); });
+    }
+  }
+  static bool is_taken(const cell_box& points, const halo_widths& taken, const cell& c) {
+    for (int d = 0; d < 3; ++d)
+      if (c[d] < points.first[d] - taken.low[d] || c[d] >= points.end(d) + taken.high[d])
+        return false;
+    return true;
+  }
+};
+
+TEST(BoxExchange, a_part_takes_some_fields_and_a_smaller_width) {
+  spmd([](team& team) {
+    for (const std::size_t number : {1U, 2U, 5U}) {
+      const auto& test = cases[number];
+      const auto all = random_boxes(domain, test.most, team.size(), test.has_holes, number + 1);
+      const box_layout layout(team, all.boxes, all.owners,
+                              {.domain = domain, .periodic = test.periodic});
+      for (const auto mode : values_of<box_mode>()) {
+        const halo_widths other({0, 1, 2}, {1, 2, 0});
+        box_field<double> u(layout, test.widths, test.shared);
+        box_field<std::int32_t> v(layout, 1);
+        box_field<float> w(layout, other, {0, 1, 0});
+        const field_in_part<double> first{u, test.widths, test.shared};
+        const field_in_part<std::int32_t> second{v, 1, {}};
+        const field_in_part<float> third{w, other, {0, 1, 0}};
+        box_exchange halos(layout, {.mode = mode}, u, v, w);
+        const exchange_part narrow{.fields = {2, 0}, .width = halo_widths({1, 0, 1}, {0, 1, 1})};
+        const auto run = [&](box_operation operation, const exchange_part& part) {
+          first.fill(layout), second.fill(layout), third.fill(layout);
+          team.barrier();
+          switch (operation) {
+            case box_operation::update: halos.update(part); break;
+            case box_operation::accumulate: halos.accumulate(op::add{}, part); break;
+            case box_operation::assemble: halos.assemble(op::add{}, part); break;
+          }
+          const auto taken = [&](int field, const halo_widths& widths) {
+            const auto& fields = part.fields;
+            if (!fields.empty() && std::find(fields.begin(), fields.end(), field) == fields.end())
+              return std::optional<halo_widths>();
+            return std::optional(detail::narrower(widths, part));
+          };
+          const std::string text = fmt::format("case {}, {}", number, name_of(mode));
+          EXPECT_EQ(first.wrong(layout, operation, taken(0, test.widths)), 0) << text;
+          EXPECT_EQ(second.wrong(layout, operation, taken(1, 1)), 0) << text;
+          EXPECT_EQ(third.wrong(layout, operation, taken(2, other)), 0) << text;
+          team.barrier();
+        };
+        std::size_t bytes = 0;
+        for (int repetition = 0; repetition < 2; ++repetition) {
+          for (const auto operation :
+               {box_operation::update, box_operation::accumulate, box_operation::assemble})
+            for (const auto& part : {narrow, exchange_part{.fields = {1}}, exchange_part()})
+              run(operation, part);
+          run(box_operation::update, {.width = 1});
+          if (repetition > 0) {
+            EXPECT_EQ(halos.memory_bytes(), bytes);  // no plan was made again
+          }
+          bytes = halos.memory_bytes();
+        }
+      }
+    }
+  });
+}
+
 TEST(BoxExchange, memory_of_users_may_have_any_strides) {
   spmd([](team& team) {
     // A box per rank in a row, with z as the fastest dimension on odd ranks.
@@ -590,8 +717,17 @@ TEST(BoxExchange, wrong_layouts_and_fields_are_refused_on_all_ranks) {
       });
     box_exchange halos(layout, {}, u);
     halos.update();
-    halos.start_update();
+    expect("field 1 of a part of a plan of boxes", [&] { halos.update({.fields = {1}}); });
+    expect("is twice", [&] { halos.accumulate(op::add{}, {.fields = {0, 0}}); });
+    if (team.size() > 1)
+      expect("passes all fields, and rank", [&] {
+        halos.assemble(op::add{}, {.fields = std::vector<int>(is_last ? 1 : 0), .width = 1});
+      });
+    halos.start_update({.width = 0});
     EXPECT_THROW(halos.start_update(), error);
+    halos.wait();
+    halos.start_update();
+    EXPECT_THROW(halos.start_update({.width = 0}), error);
     halos.wait();
     EXPECT_THROW(halos.wait(), error);
   });

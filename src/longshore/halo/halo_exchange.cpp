@@ -10,9 +10,8 @@
 #include <longshore/halo/detail/round_program.hpp>
 #include <longshore/transport/shareable_memory.hpp>
 
-#include <fmt/ranges.h>
+#include <fmt/core.h>
 
-#include <algorithm>
 #include <array>
 #include <string>
 
@@ -137,57 +136,23 @@ detail::exchange_plan& halo_exchange::made_plan() const {
   return *plan_;
 }
 
-// A part with all fields and their whole widths is the plan itself.
-halo_exchange& halo_exchange::plan_of(const halo_part& part) {
-  if (part.fields.empty() && !part.width) return *this;
-  for (const auto& made : parts_)
-    if (made.part == part) return *made.plan;
-  std::vector<field_memory> fields;
-  const auto narrower = [&](const field_memory& field) {
-    auto narrow = field;
-    const halo_widths widths = options_.width.value_or(field.widths);
-    for (int d = 0; d < 3; ++d) {
-      narrow.widths.low[d] = std::min(widths.low[d], part.width.value_or(widths).low[d]);
-      narrow.widths.high[d] = std::min(widths.high[d], part.width.value_or(widths).high[d]);
+halo_exchange& halo_exchange::plan_of(const exchange_part& part) {
+  return parts_.plan_of(*this, part, [&] {
+    std::vector<field_memory> fields;
+    for (const auto f :
+         detail::agree_on_part(grid_->ranks(), "a halo plan", part, fields_.size())) {
+      auto& field = fields.emplace_back(fields_[f]);
+      field.widths = detail::narrower(options_.width.value_or(field.widths), part);
     }
-    return narrow;
-  };
-  common_arguments same;
-  std::vector<std::string> names;
-  for (const int f : part.fields) names.push_back(detail::nth(static_cast<std::size_t>(f)));
-  if (names.empty())
-    same.add("all", "fields");
-  else
-    same.add("the", fmt::format("{} field", fmt::join(names, ", ")));
-  if (part.width)
-    same.add("widths", fmt::format("{}; {}", fmt::join(part.width->low, ","),
-                                   fmt::join(part.width->high, ",")));
-  agree_on_call(grid_->ranks(), "a part of a halo plan", same, [&] {
-    for (const int f : part.fields)
-      if (f < 0 || static_cast<std::size_t>(f) >= fields_.size())
-        fail(errc::usage, "field {} of a part: the halo plan has the fields 0 to {}", f,
-             fields_.size() - 1);
-    auto sorted = part.fields;
-    std::sort(sorted.begin(), sorted.end());
-    if (const auto twice = std::adjacent_find(sorted.begin(), sorted.end()); twice != sorted.end())
-      fail(errc::usage, "the {} field is twice in a part of a halo plan",
-           detail::nth(static_cast<std::size_t>(*twice)));
-    if (part.fields.empty())
-      for (const auto& field : fields_) fields.push_back(narrower(field));
-    for (const int f : part.fields)
-      fields.push_back(narrower(fields_[static_cast<std::size_t>(f)]));
+    auto options = options_;
+    options.algorithm = algorithm_;
+    options.width = {};
+    return std::make_unique<halo_exchange>(*grid_, options, fields);
   });
-  auto options = options_;
-  options.algorithm = algorithm_;
-  options.width = {};
-  parts_.push_back({part, std::make_unique<halo_exchange>(*grid_, options, fields)});
-  return *parts_.back().plan;
 }
 
-void halo_exchange::start() { start(halo_operation::exchange, {}, {}); }
-
 void halo_exchange::start(halo_operation operation, std::span<const combine_op> operations,
-                          const halo_part& part) {
+                          const exchange_part& part) {
   (void)made_plan();
   plan_.check_team();
   if (running_plan_ != nullptr || running_part_ != nullptr)

@@ -10,6 +10,8 @@
 #pragma once
 
 #include <longshore/exchange/combine_op.hpp>
+#include <longshore/exchange/detail/plan_parts.hpp>
+#include <longshore/exchange/exchange_part.hpp>
 #include <longshore/exchange/transfers.hpp>
 #include <longshore/halo/algorithm.hpp>
 #include <longshore/halo/field.hpp>
@@ -41,16 +43,6 @@ struct halo_options {
   /// The tasks that copy large messages. The tasks must outlive the plan. If `workers` is null, the
   /// calling thread copies the messages.
   tasks* workers = nullptr;
-};
-
-/// A part of a plan, for one call.
-struct halo_part {
-  /// The numbers of the fields, in the order of the constructor. An empty list means all fields.
-  std::vector<int> fields = {};
-  /// At most this many halo cells on each side. A field with fewer cells keeps its width.
-  std::optional<halo_widths> width = {};
-
-  friend bool operator==(const halo_part&, const halo_part&) = default;
 };
 
 /// The operations of a plan.
@@ -96,22 +88,15 @@ class halo_exchange {
   /// Begins an exchange. Until wait() returns or test() is true, the halo must not be read or
   /// written, and interior cells within a halo width of a face must not be written. Modes with
   /// blocking MPI calls block here. Throws errc::usage if an exchange is in flight.
-  void start();
+  ///
+  /// A part takes some of the fields, or fewer halo cells.
+  void start(const exchange_part& part = {}) { start(halo_operation::exchange, {}, part); }
   /// Continues the exchange as far as possible without blocking. Returns whether it is complete.
   [[nodiscard]] bool test();
   /// Returns when the halo of this rank is filled and its interior may be written. Throws
   /// errc::usage if no exchange was started.
   void wait();
-  void exchange() {
-    start();
-    wait();
-  }
-  /// Like start() and exchange(), for some of the fields, or for fewer halo cells. No message is
-  /// sent that the part does not need. All ranks pass the same part. The first call with a part is
-  /// collective: it makes a plan of this part, which is kept. Throws errc::usage on all ranks for a
-  /// field that the plan does not have.
-  void start(const halo_part& part) { start(halo_operation::exchange, {}, part); }
-  void exchange(const halo_part& part) {
+  void exchange(const exchange_part& part = {}) {
     start(part);
     wait();
   }
@@ -126,39 +111,39 @@ class halo_exchange {
   /// Halo cells beyond `reach` of the options are not taken. Until wait() returns or test() is true,
   /// no cell of the fields within a halo width of a border of the block may be read or written.
   ///
-  /// All ranks pass the same operation: one for all fields, or one per field. The first call of
-  /// start_accumulate() or start_assemble() is collective: it makes the plan of both, in which each
-  /// neighbour gets one message. Modes that are MPI calls use MPI_Isend and MPI_Irecv, except for
+  /// All ranks pass the same operation: one for all fields, or one per field of the part. The first
+  /// call of start_accumulate() or start_assemble() is collective: it makes the plan of both, in which
+  /// each neighbour gets one message. Modes that are MPI calls use MPI_Isend and MPI_Irecv, except for
   /// persistent and neighbor. Throws errc::usage on all ranks if a block has fewer cells than the
   /// wider halo and twice the shared layers; throws errc::usage if a field's type does not have the
   /// operation.
-  void start_accumulate(const combine_op& operation, const halo_part& part = {}) {
+  void start_accumulate(const combine_op& operation, const exchange_part& part = {}) {
     start_accumulate({&operation, 1}, part);
   }
-  void start_accumulate(std::span<const combine_op> operations, const halo_part& part = {}) {
+  void start_accumulate(std::span<const combine_op> operations, const exchange_part& part = {}) {
     start(halo_operation::accumulate, operations, part);
   }
   /// Begins an accumulate, and then gives the value of each cell to all its copies, in the halo and
   /// in shared layers. So a cell has the same bits on all ranks. Throws like start_accumulate().
-  void start_assemble(const combine_op& operation, const halo_part& part = {}) {
+  void start_assemble(const combine_op& operation, const exchange_part& part = {}) {
     start_assemble({&operation, 1}, part);
   }
-  void start_assemble(std::span<const combine_op> operations, const halo_part& part = {}) {
+  void start_assemble(std::span<const combine_op> operations, const exchange_part& part = {}) {
     start(halo_operation::assemble, operations, part);
   }
-  void accumulate(const combine_op& operation, const halo_part& part = {}) {
+  void accumulate(const combine_op& operation, const exchange_part& part = {}) {
     start_accumulate(operation, part);
     wait();
   }
-  void accumulate(std::span<const combine_op> operations, const halo_part& part = {}) {
+  void accumulate(std::span<const combine_op> operations, const exchange_part& part = {}) {
     start_accumulate(operations, part);
     wait();
   }
-  void assemble(const combine_op& operation, const halo_part& part = {}) {
+  void assemble(const combine_op& operation, const exchange_part& part = {}) {
     start_assemble(operation, part);
     wait();
   }
-  void assemble(std::span<const combine_op> operations, const halo_part& part = {}) {
+  void assemble(std::span<const combine_op> operations, const exchange_part& part = {}) {
     start_assemble(operations, part);
     wait();
   }
@@ -178,10 +163,10 @@ class halo_exchange {
 
  private:
   void start(halo_operation operation, std::span<const combine_op> operations,
-             const halo_part& part);
+             const exchange_part& part);
   [[nodiscard]] detail::exchange_plan& made_plan() const;
   void start_combining(halo_operation operation, std::span<const combine_op> operations);
-  halo_exchange& plan_of(const halo_part& part);
+  halo_exchange& plan_of(const exchange_part& part);
 
   std::optional<rank_grid> grid_;
   halo_options options_;
@@ -190,11 +175,7 @@ class halo_exchange {
   detail::team_bound<detail::exchange_plan> plan_;
   std::size_t rounds_between_ranks_ = 0;
   detail::team_bound<detail::exchange_plan> accumulate_plan_;  // null until the first accumulate
-  struct made_part {
-    halo_part part;
-    std::unique_ptr<halo_exchange> plan;
-  };
-  std::vector<made_part> parts_;
+  detail::plan_parts<halo_exchange> parts_;
   // What is in flight: nothing, a plan, or a part.
   detail::exchange_plan* running_plan_ = nullptr;
   halo_exchange* running_part_ = nullptr;
