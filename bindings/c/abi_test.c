@@ -85,20 +85,20 @@ int longshore_halo_start(longshore_halo*);
 int longshore_halo_test(longshore_halo*, int*);
 int longshore_halo_wait(longshore_halo*);
 int longshore_halo_exchange(longshore_halo*);
-int longshore_halo_start_part(longshore_halo*, const struct longshore_halo_part*);
-int longshore_halo_exchange_part(longshore_halo*, const struct longshore_halo_part*);
-int longshore_halo_start_accumulate(longshore_halo*, int, const struct longshore_halo_part*);
-int longshore_halo_start_assemble(longshore_halo*, int, const struct longshore_halo_part*);
-int longshore_halo_accumulate(longshore_halo*, int, const struct longshore_halo_part*);
-int longshore_halo_assemble(longshore_halo*, int, const struct longshore_halo_part*);
+int longshore_halo_start_part(longshore_halo*, const struct longshore_part*);
+int longshore_halo_exchange_part(longshore_halo*, const struct longshore_part*);
+int longshore_halo_start_accumulate(longshore_halo*, int, const struct longshore_part*);
+int longshore_halo_start_assemble(longshore_halo*, int, const struct longshore_part*);
+int longshore_halo_accumulate(longshore_halo*, int, const struct longshore_part*);
+int longshore_halo_assemble(longshore_halo*, int, const struct longshore_part*);
 int longshore_halo_start_accumulate_by(longshore_halo*, longshore_combine_function, void*,
-                                       const struct longshore_halo_part*);
+                                       const struct longshore_part*);
 int longshore_halo_start_assemble_by(longshore_halo*, longshore_combine_function, void*,
-                                     const struct longshore_halo_part*);
+                                     const struct longshore_part*);
 int longshore_halo_accumulate_by(longshore_halo*, longshore_combine_function, void*,
-                                 const struct longshore_halo_part*);
+                                 const struct longshore_part*);
 int longshore_halo_assemble_by(longshore_halo*, longshore_combine_function, void*,
-                               const struct longshore_halo_part*);
+                               const struct longshore_part*);
 const char* longshore_halo_algorithm(const longshore_halo*);
 int longshore_halo_rounds(const longshore_halo*);
 void longshore_halo_moved(const longshore_halo*, struct longshore_traffic*);
@@ -160,20 +160,25 @@ int longshore_box_exchange_create(const longshore_boxes*,
                                   const struct longshore_box_field*, int, longshore_box_exchange**);
 int longshore_box_exchange_free(longshore_box_exchange*);
 int longshore_box_exchange_start_update(longshore_box_exchange*);
-int longshore_box_exchange_start_accumulate(longshore_box_exchange*, int);
-int longshore_box_exchange_start_assemble(longshore_box_exchange*, int);
+int longshore_box_exchange_start_update_part(longshore_box_exchange*, const struct longshore_part*);
+int longshore_box_exchange_start_accumulate(longshore_box_exchange*, int,
+                                            const struct longshore_part*);
+int longshore_box_exchange_start_assemble(longshore_box_exchange*, int,
+                                          const struct longshore_part*);
 int longshore_box_exchange_test(longshore_box_exchange*, int*);
 int longshore_box_exchange_wait(longshore_box_exchange*);
 int longshore_box_exchange_update(longshore_box_exchange*);
-int longshore_box_exchange_accumulate(longshore_box_exchange*, int);
-int longshore_box_exchange_assemble(longshore_box_exchange*, int);
+int longshore_box_exchange_update_part(longshore_box_exchange*, const struct longshore_part*);
+int longshore_box_exchange_accumulate(longshore_box_exchange*, int, const struct longshore_part*);
+int longshore_box_exchange_assemble(longshore_box_exchange*, int, const struct longshore_part*);
 int longshore_box_exchange_start_accumulate_by(longshore_box_exchange*, longshore_combine_function,
-                                               void*);
+                                               void*, const struct longshore_part*);
 int longshore_box_exchange_start_assemble_by(longshore_box_exchange*, longshore_combine_function,
-                                             void*);
-int longshore_box_exchange_accumulate_by(longshore_box_exchange*, longshore_combine_function,
-                                         void*);
-int longshore_box_exchange_assemble_by(longshore_box_exchange*, longshore_combine_function, void*);
+                                             void*, const struct longshore_part*);
+int longshore_box_exchange_accumulate_by(longshore_box_exchange*, longshore_combine_function, void*,
+                                         const struct longshore_part*);
+int longshore_box_exchange_assemble_by(longshore_box_exchange*, longshore_combine_function, void*,
+                                       const struct longshore_part*);
 int longshore_box_exchange_neighbours(const longshore_box_exchange*);
 int64_t longshore_box_exchange_memory_bytes(const longshore_box_exchange*);
 int longshore_box_exchange_moved(const longshore_box_exchange*, const char*,
@@ -244,13 +249,13 @@ AT(longshore_halo_options, high, 32);
 AT(longshore_halo_options, tasks, 40);
 AT(longshore_halo_options, task_count, 48);
 AT(longshore_halo_options, width, 52);
-SIZE(longshore_halo_part, 64);
-AT(longshore_halo_part, reserved, 32);
-AT(longshore_halo_part, fields, 0);
-AT(longshore_halo_part, count, 8);
-AT(longshore_halo_part, width, 12);
-AT(longshore_halo_part, low, 16);
-AT(longshore_halo_part, high, 24);
+SIZE(longshore_part, 64);
+AT(longshore_part, reserved, 32);
+AT(longshore_part, fields, 0);
+AT(longshore_part, count, 8);
+AT(longshore_part, width, 12);
+AT(longshore_part, low, 16);
+AT(longshore_part, high, 24);
 SIZE(longshore_traffic, 32);
 AT(longshore_traffic, messages, 0);
 AT(longshore_traffic, payload_bytes, 8);

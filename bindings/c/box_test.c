@@ -60,9 +60,19 @@ struct blocks {
   int first, count; /* the boxes of this rank */
   struct longshore_field views[most_boxes];
   struct longshore_box_field field;
+  int taken_low[3], taken_high[3]; /* the halo that operations take */
   longshore_memory* memory;
   void* cells;
 };
+
+/* The following operations take at most this halo; NULL: they do not take the field. */
+static void take(struct blocks* b, const int low[3], const int high[3]) {
+  for (int d = 0; d < 3; ++d) {
+    const int nothing = -1000, *const has_low = b->field.low, *const has_high = b->field.high;
+    b->taken_low[d] = low == NULL ? nothing : low[d] < has_low[d] ? low[d] : has_low[d];
+    b->taken_high[d] = high == NULL ? nothing : high[d] < has_high[d] ? high[d] : has_high[d];
+  }
+}
 
 /* Allocates a field; in memory that other ranks read if `is_shared`. */
 static int make_blocks(longshore_team* team, struct blocks* b, const struct decomposition* all,
@@ -83,6 +93,7 @@ static int make_blocks(longshore_team* team, struct blocks* b, const struct deco
   b->field = (struct longshore_box_field){.boxes = b->views, .count = b->count, .type = type};
   for (int d = 0; d < 3; ++d)
     b->field.low[d] = low[d], b->field.high[d] = high[d], b->field.shared[d] = shared;
+  take(b, low, high);
   return LONGSHORE_OK;
 }
 
@@ -98,6 +109,15 @@ static int shared_of(const struct blocks* b) { return b->field.shared[0]; }
 static int is_inside(const struct blocks* b, int box, const int64_t cell[3]) {
   for (int d = 0; d < 3; ++d)
     if (cell[d] < 0 || cell[d] >= b->all->boxes[box].cells[d] + shared_of(b)) return 0;
+  return 1;
+}
+
+/* Whether operations take a cell of the box or of its halo. */
+static int is_taken(const struct blocks* b, int box, const int64_t cell[3]) {
+  for (int d = 0; d < 3; ++d)
+    if (cell[d] < -b->taken_low[d] ||
+        cell[d] >= b->all->boxes[box].cells[d] + shared_of(b) + b->taken_high[d])
+      return 0;
   return 1;
 }
 
@@ -162,7 +182,8 @@ static int check_places(const struct blocks* b, double salt, int has_halo) {
     first_cell(b, cell);
     do {
       const int place = place_of(b, box, cell);
-      const int is_filled = place >= 0 && (has_halo || is_inside(b, box, cell));
+      const int is_filled =
+          place >= 0 && (is_inside(b, box, cell) || (has_halo && is_taken(b, box, cell)));
       CHECK(get(b, box, cell) == (is_filled ? salt + place : -1));
     } while (next_cell(b, box, cell));
   }
@@ -188,7 +209,7 @@ static int check_combined(const struct blocks* b, int reduction, int is_assemble
     first_cell(b, cell);
     do {
       const int place = place_of(b, box, cell);
-      if (place < 0) continue;
+      if (place < 0 || !is_taken(b, box, cell)) continue;
       const double value = value_of(box, cell);
       const double old = results[place];
       if (counts[place]++ == 0)
@@ -205,13 +226,14 @@ static int check_combined(const struct blocks* b, int reduction, int is_assemble
     first_cell(b, cell);
     do {
       const int place = place_of(b, box, cell);
-      const int is_owner = place >= 0 && owners[place] == box && is_inside(b, box, cell);
-      const int is_result = place >= 0 && (is_assembled || is_owner);
+      const int is_in_part = place >= 0 && is_taken(b, box, cell);
+      const int is_owner = is_in_part && owners[place] == box && is_inside(b, box, cell);
+      const int is_result = is_in_part && (is_assembled || is_owner);
       copies += place >= 0 && counts[place] > 1;
       CHECK(get(b, box, cell) == (is_result ? results[place] : value_of(box, cell)));
     } while (next_cell(b, box, cell));
   }
-  CHECK(copies > 0 || b->count == 0);
+  CHECK(copies > 0 || b->count == 0 || b->taken_low[0] < 0);
   return LONGSHORE_OK;
 }
 
@@ -239,7 +261,7 @@ static void mix_all(const struct blocks* b, int field, double* results, int* own
       first_cell(b, cell);
       do {
         const int place = place_of(b, box, cell);
-        if (place < 0) continue;
+        if (place < 0 || !is_taken(b, box, cell)) continue;
         const int is_inner = is_inside(b, box, cell);
         if (!of_copies && is_inner && owners[place] < 0)
           owners[place] = box, results[place] = value_at(box, place);
@@ -262,7 +284,8 @@ static int fill_or_check(const struct blocks* b, int field, int fills, int is_as
       const double value = place < 0 ? -1 : value_at(box, place);
       if (fills)
         set(b, box, cell, value);
-      else if (place >= 0 && (is_assembled || (owners[place] == box && is_inside(b, box, cell))))
+      else if (place >= 0 && is_taken(b, box, cell) &&
+               (is_assembled || (owners[place] == box && is_inside(b, box, cell))))
         CHECK(get(b, box, cell) == results[place]);
       else
         CHECK(get(b, box, cell) == value);
@@ -317,42 +340,53 @@ static int exchanges(longshore_team* team, const char* mode) {
   CHECK_OK(longshore_box_exchange_moved(plan, "accumulate", &moved));
   CHECK(moved.payload_bytes == 0);
 
-  for (int turn = 0; turn < 2; ++turn) {
-    for (int f = 0; f < fields; ++f) fill_places(&b[f], 1000 * turn + f);
-    CHECK_OK(longshore_barrier(team));
-    if (turn == 0) CHECK_OK(longshore_box_exchange_update(plan));
-    if (turn == 1) CHECK_OK(longshore_box_exchange_start_update(plan));
-    for (int complete = turn == 0; !complete;)
-      CHECK_OK(longshore_box_exchange_test(plan, &complete));
-    for (int f = 0; f < fields; ++f) PASS(check_places(&b[f], 1000 * turn + f, 1));
-  }
-  for (int turn = 0; turn < 8; ++turn) {
-    const int reduction = turn < 4 ? LONGSHORE_SUM : LONGSHORE_MAX, is_assembled = turn % 2;
-    for (int f = 0; f < fields; ++f) fill_values(&b[f]);
-    CHECK_OK(longshore_barrier(team));
-    if (turn % 4 < 2) {
-      CHECK_OK(is_assembled ? longshore_box_exchange_assemble(plan, reduction)
-                            : longshore_box_exchange_accumulate(plan, reduction));
-    } else {
-      CHECK_OK(is_assembled ? longshore_box_exchange_start_assemble(plan, reduction)
-                            : longshore_box_exchange_start_accumulate(plan, reduction));
-      CHECK_REFUSED(longshore_box_exchange_free(plan), LONGSHORE_ERROR_USAGE, "in flight");
-      CHECK_REFUSED(longshore_box_exchange_update(plan), LONGSHORE_ERROR_USAGE, "in flight");
-      CHECK_OK(longshore_box_exchange_wait(plan));
+  /* The whole plan; then two of its fields, with a smaller halo. */
+  static const int last_and_first[2] = {2, 0}, few_low[3] = {1, 1, 0}, few_high[3] = {0, 1, 1};
+  static const struct longshore_part some = {
+      .fields = last_and_first, .count = 2, .low = few_low, .high = few_high};
+  for (int is_part = 0; is_part < 2; ++is_part) {
+    const struct longshore_part* const part = is_part ? &some : NULL;
+    for (int f = 0; is_part && f < fields; ++f)
+      take(&b[f], f == 1 ? NULL : few_low, f == 1 ? NULL : few_high);
+    for (int turn = 0; turn < (is_part ? 2 : 4); ++turn) {
+      for (int f = 0; f < fields; ++f) fill_places(&b[f], 1000 * turn + f);
+      CHECK_OK(longshore_barrier(team));
+      if (turn == 0) CHECK_OK(longshore_box_exchange_update_part(plan, part));
+      if (turn == 1) CHECK_OK(longshore_box_exchange_start_update_part(plan, part));
+      if (turn == 2) CHECK_OK(longshore_box_exchange_update(plan));
+      if (turn == 3) CHECK_OK(longshore_box_exchange_start_update(plan));
+      for (int complete = turn % 2 == 0; !complete;)
+        CHECK_OK(longshore_box_exchange_test(plan, &complete));
+      for (int f = 0; f < fields; ++f) PASS(check_places(&b[f], 1000 * turn + f, 1));
     }
-    for (int f = 0; f < fields; ++f) PASS(check_combined(&b[f], reduction, is_assembled));
+    for (int turn = 0; turn < 8; ++turn) {
+      const int reduction = turn < 4 ? LONGSHORE_SUM : LONGSHORE_MAX, is_assembled = turn % 2;
+      for (int f = 0; f < fields; ++f) fill_values(&b[f]);
+      CHECK_OK(longshore_barrier(team));
+      if (turn % 4 < 2) {
+        CHECK_OK(is_assembled ? longshore_box_exchange_assemble(plan, reduction, part)
+                              : longshore_box_exchange_accumulate(plan, reduction, part));
+      } else {
+        CHECK_OK(is_assembled ? longshore_box_exchange_start_assemble(plan, reduction, part)
+                              : longshore_box_exchange_start_accumulate(plan, reduction, part));
+        CHECK_REFUSED(longshore_box_exchange_free(plan), LONGSHORE_ERROR_USAGE, "in flight");
+        CHECK_REFUSED(longshore_box_exchange_update(plan), LONGSHORE_ERROR_USAGE, "in flight");
+        CHECK_OK(longshore_box_exchange_wait(plan));
+      }
+      for (int f = 0; f < fields; ++f) PASS(check_combined(&b[f], reduction, is_assembled));
+    }
+    for (int turn = 0; turn < 4; ++turn) {
+      for (int f = 0; f < fields; ++f) PASS(fill_or_check(&b[f], f, 1, 0));
+      CHECK_OK(longshore_barrier(team));
+      if (turn == 0) CHECK_OK(longshore_box_exchange_accumulate_by(plan, mix, NULL, part));
+      if (turn == 1) CHECK_OK(longshore_box_exchange_assemble_by(plan, mix, NULL, part));
+      if (turn == 2) CHECK_OK(longshore_box_exchange_start_accumulate_by(plan, mix, NULL, part));
+      if (turn == 3) CHECK_OK(longshore_box_exchange_start_assemble_by(plan, mix, NULL, part));
+      if (turn >= 2) CHECK_OK(longshore_box_exchange_wait(plan));
+      for (int f = 0; f < fields; ++f) PASS(fill_or_check(&b[f], f, 0, turn % 2));
+    }
   }
-  for (int turn = 0; turn < 4; ++turn) {
-    for (int f = 0; f < fields; ++f) PASS(fill_or_check(&b[f], f, 1, 0));
-    CHECK_OK(longshore_barrier(team));
-    if (turn == 0) CHECK_OK(longshore_box_exchange_accumulate_by(plan, mix, NULL));
-    if (turn == 1) CHECK_OK(longshore_box_exchange_assemble_by(plan, mix, NULL));
-    if (turn == 2) CHECK_OK(longshore_box_exchange_start_accumulate_by(plan, mix, NULL));
-    if (turn == 3) CHECK_OK(longshore_box_exchange_start_assemble_by(plan, mix, NULL));
-    if (turn >= 2) CHECK_OK(longshore_box_exchange_wait(plan));
-    for (int f = 0; f < fields; ++f) PASS(fill_or_check(&b[f], f, 0, turn % 2));
-  }
-  CHECK_REFUSED(longshore_box_exchange_assemble_by(plan, NULL, NULL), LONGSHORE_ERROR_USAGE,
+  CHECK_REFUSED(longshore_box_exchange_assemble_by(plan, NULL, NULL, NULL), LONGSHORE_ERROR_USAGE,
                 "function of an accumulate or assemble is NULL");
   CHECK_OK(longshore_box_exchange_moved(plan, NULL, &moved));
   CHECK((moved.payload_bytes > 0) == (b[0].count > 0 || moved.messages > 0));
@@ -364,7 +398,7 @@ static int exchanges(longshore_team* team, const char* mode) {
   const int neighbours = longshore_box_exchange_neighbours(plan);
   CHECK(neighbours <= longshore_team_size(team) && longshore_box_exchange_memory_bytes(plan) >= 0);
   CHECK_REFUSED(longshore_box_exchange_wait(plan), LONGSHORE_ERROR_USAGE, "not started");
-  CHECK_REFUSED(longshore_box_exchange_assemble(plan, LONGSHORE_XOR), LONGSHORE_ERROR_USAGE,
+  CHECK_REFUSED(longshore_box_exchange_assemble(plan, LONGSHORE_XOR, NULL), LONGSHORE_ERROR_USAGE,
                 "operation 4 of an accumulate or assemble");
   CHECK_OK(longshore_box_exchange_free(plan));
   for (int f = 0; f < fields; ++f) PASS(free_blocks(&b[f]));
@@ -515,8 +549,18 @@ static int wrong_arguments_are_refused(longshore_team* team) {
       "layout of the target is NULL");
   CHECK_REFUSED(longshore_box_exchange_update(NULL), LONGSHORE_ERROR_USAGE, "the plan is NULL");
   CHECK_OK(longshore_box_exchange_create(boxes, NULL, &right, 1, &plan));
-  CHECK_REFUSED(longshore_box_exchange_accumulate(plan, LONGSHORE_OR), LONGSHORE_ERROR_USAGE,
+  CHECK_REFUSED(longshore_box_exchange_accumulate(plan, LONGSHORE_OR, NULL), LONGSHORE_ERROR_USAGE,
                 "does not have the operation");
+  const struct longshore_part first = {.fields = none, .count = 1},
+                              beyond = {.fields = one, .count = 1},
+                              twice = {.fields = none, .count = 2}, half = {.low = one};
+  CHECK_REFUSED_BY_ALL(longshore_box_exchange_update_part(plan, is_wrong ? &beyond : &first),
+                       "field 1 of a part of a plan of boxes: use numbers from 0 to 0");
+  CHECK_REFUSED_BY_ALL(
+      longshore_box_exchange_accumulate(plan, LONGSHORE_SUM, is_wrong ? &twice : &first),
+      "the 1st field is twice");
+  CHECK_REFUSED(longshore_box_exchange_start_assemble(plan, LONGSHORE_SUM, &half),
+                LONGSHORE_ERROR_USAGE, "one of low and high of a part");
   CHECK_OK(longshore_box_exchange_update(plan)); /* the plan can go on */
   CHECK_OK(longshore_box_exchange_free(plan));
   CHECK_OK(longshore_boxes_free(boxes));

@@ -4,6 +4,7 @@
 #include "fields.hpp"
 #include "handles.hpp"
 #include "longshore.h"
+#include "parts.hpp"
 
 #include <longshore/boxes/box_copy.hpp>
 #include <longshore/boxes/box_exchange.hpp>
@@ -148,20 +149,9 @@ field_list fields_from(const longshore_boxes& boxes, const longshore_box_field* 
   return list;
 }
 
-int start_update(longshore_box_exchange* plan, bool waits) {
-  return start_operation(plan, waits, [](longshore_box_exchange& of) { of.plan.start_update(); });
-}
-
-int start_accumulate(longshore_box_exchange* plan, bool waits, const combine_choice& how) {
-  return start_operation(plan, waits, [&](longshore_box_exchange& of) {
-    of.plan.start_accumulate(ops_for(how, of.fields));
-  });
-}
-
-int start_assemble(longshore_box_exchange* plan, bool waits, const combine_choice& how) {
-  return start_operation(plan, waits, [&](longshore_box_exchange& of) {
-    of.plan.start_assemble(ops_for(how, of.fields));
-  });
+int start_update(longshore_box_exchange* plan, const longshore_part* part, bool waits) {
+  return start_operation(plan, waits,
+                         [&](longshore_box_exchange& of) { of.plan.start_update(part_of(part)); });
 }
 
 int start_copy(longshore_box_copy* plan, bool waits) {
@@ -248,40 +238,58 @@ int longshore_box_exchange_create(const longshore_boxes* boxes,
 int longshore_box_exchange_free(longshore_box_exchange* plan) { return free_plan(plan); }
 
 int longshore_box_exchange_start_update(longshore_box_exchange* plan) {
-  return start_update(plan, false);
+  return start_update(plan, nullptr, false);
 }
-int longshore_box_exchange_update(longshore_box_exchange* plan) { return start_update(plan, true); }
+int longshore_box_exchange_update(longshore_box_exchange* plan) {
+  return start_update(plan, nullptr, true);
+}
+int longshore_box_exchange_start_update_part(longshore_box_exchange* plan,
+                                             const struct longshore_part* part) {
+  return start_update(plan, part, false);
+}
+int longshore_box_exchange_update_part(longshore_box_exchange* plan,
+                                       const struct longshore_part* part) {
+  return start_update(plan, part, true);
+}
 
-int longshore_box_exchange_start_accumulate(longshore_box_exchange* plan, int reduction) {
-  return start_accumulate(plan, false, reduction);
+int longshore_box_exchange_start_accumulate(longshore_box_exchange* plan, int reduction,
+                                            const struct longshore_part* part) {
+  return start_accumulate(plan, reduction, part, false);
 }
-int longshore_box_exchange_accumulate(longshore_box_exchange* plan, int reduction) {
-  return start_accumulate(plan, true, reduction);
+int longshore_box_exchange_accumulate(longshore_box_exchange* plan, int reduction,
+                                      const struct longshore_part* part) {
+  return start_accumulate(plan, reduction, part, true);
 }
 
-int longshore_box_exchange_start_assemble(longshore_box_exchange* plan, int reduction) {
-  return start_assemble(plan, false, reduction);
+int longshore_box_exchange_start_assemble(longshore_box_exchange* plan, int reduction,
+                                          const struct longshore_part* part) {
+  return start_assemble(plan, reduction, part, false);
 }
-int longshore_box_exchange_assemble(longshore_box_exchange* plan, int reduction) {
-  return start_assemble(plan, true, reduction);
+int longshore_box_exchange_assemble(longshore_box_exchange* plan, int reduction,
+                                    const struct longshore_part* part) {
+  return start_assemble(plan, reduction, part, true);
 }
 
 int longshore_box_exchange_start_accumulate_by(longshore_box_exchange* plan,
-                                               longshore_combine_function function, void* context) {
-  return start_accumulate(plan, false, program_function{function, context});
+                                               longshore_combine_function function, void* context,
+                                               const struct longshore_part* part) {
+  return start_accumulate(plan, program_function{function, context}, part, false);
 }
 int longshore_box_exchange_accumulate_by(longshore_box_exchange* plan,
-                                         longshore_combine_function function, void* context) {
-  return start_accumulate(plan, true, program_function{function, context});
+                                         longshore_combine_function function, void* context,
+                                         const struct longshore_part* part) {
+  return start_accumulate(plan, program_function{function, context}, part, true);
 }
 
 int longshore_box_exchange_start_assemble_by(longshore_box_exchange* plan,
-                                             longshore_combine_function function, void* context) {
-  return start_assemble(plan, false, program_function{function, context});
+                                             longshore_combine_function function, void* context,
+                                             const struct longshore_part* part) {
+  return start_assemble(plan, program_function{function, context}, part, false);
 }
 int longshore_box_exchange_assemble_by(longshore_box_exchange* plan,
-                                       longshore_combine_function function, void* context) {
-  return start_assemble(plan, true, program_function{function, context});
+                                       longshore_combine_function function, void* context,
+                                       const struct longshore_part* part) {
+  return start_assemble(plan, program_function{function, context}, part, true);
 }
 
 int longshore_box_exchange_test(longshore_box_exchange* plan, int* complete) {

@@ -1,10 +1,10 @@
 // Functions longshore_grid_... and longshore_halo_...: checks what the program gives and calls
 // longshore::halo_exchange.
-#include "elements.hpp"
 #include "fields.hpp"
 #include "grid.hpp"
 #include "handles.hpp"
 #include "longshore.h"
+#include "parts.hpp"
 
 #include <longshore/halo/halo_exchange.hpp>
 
@@ -68,21 +68,6 @@ grid_options options_of(const longshore_grid_options* given) {
   return options;
 }
 
-// The widths of options: `width` on every side, or those of `low` and `high`, or none.
-std::optional<halo_widths> widths_from(int width, const int* low, const int* high,
-                                       const char* what) {
-  if ((low == nullptr) != (high == nullptr))
-    fail(errc::usage, "one of low and high of {} is NULL: give both, or neither for the whole halo",
-         what);
-  if (width < 0) fail(errc::usage, "a halo of width {}: use 1 or more", width);
-  if (width > 0 && low != nullptr)
-    fail(errc::usage, "{} with width {} and with low and high: give width, or low and high", what,
-         width);
-  if (width > 0) return halo_widths(width);
-  if (low == nullptr) return {};
-  return halo_widths({low[0], low[1], low[2]}, {high[0], high[1], high[2]});
-}
-
 halo_options options_of(const longshore_halo_options* given) {
   halo_options options;
   if (given == nullptr) return options;
@@ -94,50 +79,8 @@ halo_options options_of(const longshore_halo_options* given) {
   return options;
 }
 
-halo_part part_of(const longshore_halo_part* given) {
-  halo_part part;
-  if (given == nullptr) return part;
-  check_reserved(given->reserved, "longshore_halo_part");
-  const std::size_t count = count_from(given->count, "the number of fields of a part");
-  if ((given->fields == nullptr) != (count == 0))
-    fail(errc::usage,
-         "a part of a halo plan with {} fields, whose list is {}: give both, or neither for all "
-         "fields",
-         count, given->fields == nullptr ? "NULL" : "not NULL");
-  part.fields.assign(given->fields, given->fields + count);
-  part.width = widths_from(given->width, given->low, given->high, "a part of a halo plan");
-  return part;
-}
-
-// The operation for each field of a part. Skips numbers without a field: the plan refuses them.
-std::vector<combine_op> ops_of(const longshore_halo& plan, const combine_choice& how,
-                               const halo_part& part) {
-  if (part.fields.empty()) return ops_for(how, plan.fields);
-  std::vector<combine_op> ops;
-  for (const int number : part.fields)
-    if (const auto f = static_cast<std::size_t>(number); f < plan.fields.size())
-      ops.push_back(op_for(how, f, plan.fields[f].type, plan.fields[f].items));
-  return ops;
-}
-
-int start_part(longshore_halo* plan, const longshore_halo_part* part, bool waits) {
+int start_part(longshore_halo* plan, const longshore_part* part, bool waits) {
   return start_operation(plan, waits, [&](longshore_halo& of) { of.plan->start(part_of(part)); });
-}
-
-int start_accumulate(longshore_halo* plan, const combine_choice& how,
-                     const longshore_halo_part* given, bool waits) {
-  return start_operation(plan, waits, [&](longshore_halo& of) {
-    const halo_part part = part_of(given);
-    of.plan->start_accumulate(ops_of(of, how, part), part);
-  });
-}
-
-int start_assemble(longshore_halo* plan, const combine_choice& how,
-                   const longshore_halo_part* given, bool waits) {
-  return start_operation(plan, waits, [&](longshore_halo& of) {
-    const halo_part part = part_of(given);
-    of.plan->start_assemble(ops_of(of, how, part), part);
-  });
 }
 
 }  // namespace
@@ -239,46 +182,46 @@ int longshore_halo_exchange(longshore_halo* plan) {
   return guarded([&] { checked(plan, "the plan").plan->exchange(); });
 }
 
-int longshore_halo_start_part(longshore_halo* plan, const struct longshore_halo_part* part) {
+int longshore_halo_start_part(longshore_halo* plan, const struct longshore_part* part) {
   return start_part(plan, part, false);
 }
-int longshore_halo_exchange_part(longshore_halo* plan, const struct longshore_halo_part* part) {
+int longshore_halo_exchange_part(longshore_halo* plan, const struct longshore_part* part) {
   return start_part(plan, part, true);
 }
 
 int longshore_halo_start_accumulate(longshore_halo* plan, int reduction,
-                                    const struct longshore_halo_part* part) {
+                                    const struct longshore_part* part) {
   return start_accumulate(plan, reduction, part, false);
 }
 int longshore_halo_accumulate(longshore_halo* plan, int reduction,
-                              const struct longshore_halo_part* part) {
+                              const struct longshore_part* part) {
   return start_accumulate(plan, reduction, part, true);
 }
 
 int longshore_halo_start_assemble(longshore_halo* plan, int reduction,
-                                  const struct longshore_halo_part* part) {
+                                  const struct longshore_part* part) {
   return start_assemble(plan, reduction, part, false);
 }
 int longshore_halo_assemble(longshore_halo* plan, int reduction,
-                            const struct longshore_halo_part* part) {
+                            const struct longshore_part* part) {
   return start_assemble(plan, reduction, part, true);
 }
 
 int longshore_halo_start_accumulate_by(longshore_halo* plan, longshore_combine_function function,
-                                       void* context, const struct longshore_halo_part* part) {
+                                       void* context, const struct longshore_part* part) {
   return start_accumulate(plan, program_function{function, context}, part, false);
 }
 int longshore_halo_accumulate_by(longshore_halo* plan, longshore_combine_function function,
-                                 void* context, const struct longshore_halo_part* part) {
+                                 void* context, const struct longshore_part* part) {
   return start_accumulate(plan, program_function{function, context}, part, true);
 }
 
 int longshore_halo_start_assemble_by(longshore_halo* plan, longshore_combine_function function,
-                                     void* context, const struct longshore_halo_part* part) {
+                                     void* context, const struct longshore_part* part) {
   return start_assemble(plan, program_function{function, context}, part, false);
 }
 int longshore_halo_assemble_by(longshore_halo* plan, longshore_combine_function function,
-                               void* context, const struct longshore_halo_part* part) {
+                               void* context, const struct longshore_part* part) {
   return start_assemble(plan, program_function{function, context}, part, true);
 }
 

@@ -165,7 +165,7 @@ static int accumulates_and_assembles(longshore_team* team, const longshore_grid*
   }
   /* A part of the fields: the last and the first. */
   const int two[2] = {2, 0};
-  const struct longshore_halo_part part = {.fields = two, .count = 2};
+  const struct longshore_part part = {.fields = two, .count = 2};
   for (int is_assembled = 0; is_assembled < 2; ++is_assembled) {
     for (int f = 0; f < 3; ++f) fill(&blocks[f], rank);
     CHECK_OK(longshore_barrier(team));
@@ -249,7 +249,7 @@ static int fill_or_check(const struct block* b, int field, const longshore_grid*
 /* Sums by a function: of all fields, and of a part that has the last and the first. */
 static int functions(longshore_team* team, const longshore_grid* grid, const char* mode) {
   static const int layers[3][2] = {{0, 1}, {1, 0}, {1, 1}}, two[2] = {2, 0};
-  static const struct longshore_halo_part some = {.fields = two, .count = 2};
+  static const struct longshore_part some = {.fields = two, .count = 2};
   const int rank = longshore_team_rank(team);
   struct block* const blocks = calloc(3, sizeof *blocks);
   struct longshore_field fields[3];
@@ -266,7 +266,7 @@ static int functions(longshore_team* team, const longshore_grid* grid, const cha
                 "is NULL");
   for (int turn = 0; turn < 8; ++turn) {
     const int is_assembled = turn % 2;
-    const struct longshore_halo_part* const part = turn < 4 ? NULL : &some;
+    const struct longshore_part* const part = turn < 4 ? NULL : &some;
     int64_t pairs = 0;
     for (int f = 0; f < 3; ++f) PASS(fill_or_check(&blocks[f], f, grid, rank, 1, 0, 0));
     CHECK_OK(longshore_barrier(team));
@@ -322,12 +322,9 @@ static int parts(longshore_team* team, const longshore_grid* grid, const char* m
   static const int none[3] = {0, 0, 0}, one[3] = {1, 1, 1}, two[3] = {2, 2, 2},
                    mixed[3] = {2, 0, 1};
   static const int last_and_first[2] = {2, 0}, middle[1] = {1};
-  const struct longshore_halo_part narrow = {.fields = last_and_first, .count = 2, .width = 1},
-                                   sides = {.fields = middle,
-                                            .count = 1,
-                                            .low = mixed,
-                                            .high = one},
-                                   empty = {0};
+  const struct longshore_part narrow = {.fields = last_and_first, .count = 2, .width = 1},
+                              sides = {.fields = middle, .count = 1, .low = mixed, .high = one},
+                              empty = {0};
   const int rank = longshore_team_rank(team);
   struct block* const blocks = calloc(3, sizeof *blocks);
   struct longshore_field fields[3];
@@ -377,10 +374,10 @@ static int wrong_arguments_are_refused(longshore_team* team, const longshore_gri
   CHECK_OK(longshore_halo_create(grid, NULL, fields, 2, &plan));
 
   const struct {
-    struct longshore_halo_part part;
+    struct longshore_part part;
     const char* words;
   } wrong[] = {
-      {{.fields = beyond, .count = 2}, "field 2 of a part: the halo plan has the fields 0"},
+      {{.fields = beyond, .count = 2}, "field 2 of a part of a halo plan: use numbers from 0"},
       {{.fields = negative, .count = 1}, "field -1 of a part"},
       {{.fields = beyond, .count = -1}, "number of fields of a part is -1"},
       {{.fields = beyond}, "0 fields, whose list is not NULL"},
@@ -388,7 +385,7 @@ static int wrong_arguments_are_refused(longshore_team* team, const longshore_gri
       {{.width = -1}, "a halo of width -1"},
       {{.low = one}, "one of low and high of a part"},
       {{.low = one, .high = one, .width = 1}, "give width, or low and high"},
-      {{.reserved = {0, 0, 0, 1}}, "longshore_halo_part"}};
+      {{.reserved = {0, 0, 0, 1}}, "longshore_part"}};
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; ++i) {
     CHECK_REFUSED(longshore_halo_exchange_part(plan, &wrong[i].part), LONGSHORE_ERROR_USAGE,
                   wrong[i].words);
@@ -410,14 +407,14 @@ static int wrong_arguments_are_refused(longshore_team* team, const longshore_gri
   /* The last rank names a field that does not exist, and then another field. */
   const int is_other = longshore_team_rank(team) == longshore_team_size(team) - 1;
   CHECK_OK(longshore_halo_create(grid, NULL, fields, 2, &plan));
-  const struct longshore_halo_part first = {.fields = beyond, .count = 1},
-                                   third = {.fields = beyond + 1, .count = 1},
-                                   second = {.fields = one, .count = 1};
+  const struct longshore_part first = {.fields = beyond, .count = 1},
+                              third = {.fields = beyond + 1, .count = 1},
+                              second = {.fields = one, .count = 1};
   CHECK_REFUSED_BY_ALL(longshore_halo_exchange_part(plan, is_other ? &third : &first),
                        "field 2 of a part");
   if (longshore_team_size(team) > 1)
     CHECK_REFUSED(longshore_halo_exchange_part(plan, is_other ? &second : &first),
-                  LONGSHORE_ERROR_USAGE, "rank 0 passes the 1st field, and rank");
+                  LONGSHORE_ERROR_USAGE, "rank 0 passes fields 0, and rank");
   CHECK_OK(longshore_halo_exchange(plan));
   CHECK_OK(longshore_halo_free(plan));
 

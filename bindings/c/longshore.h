@@ -402,6 +402,23 @@ struct longshore_field {
 void longshore_field_dense(struct longshore_field* field, void* cells, int type,
                            const int64_t extents[3], const int low[3], const int high[3]);
 
+/* A part of a plan of halos or boxes, for one call. No message is sent that the part does not need.
+ * All ranks give the same part. The first call with a part is collective and makes a plan of the
+ * part, which is kept. */
+struct longshore_part {
+  /* the numbers of the fields, from 0 in the order of the call that made the plan; NULL: all
+   * fields */
+  const int* fields;
+  int count; /* of `fields` */
+  /* at most this many halo cells on every side; if 0, `low` and `high` count. A field with fewer
+   * cells keeps its width */
+  int width;
+  /* the same for the low sides (x, y, z) and for the high sides; both NULL: the whole halo */
+  const int* low;
+  const int* high;
+  int64_t reserved[4]; /* 0: room for options of later versions */
+};
+
 struct longshore_halo_options {
   /* "standard" (default), "staged", "sequenced", "staged-sequenced", "faces", "hybrid", "auto" */
   const char* algorithm;
@@ -437,24 +454,10 @@ int longshore_halo_wait(longshore_halo* plan);
 /* longshore_halo_start and longshore_halo_wait. */
 int longshore_halo_exchange(longshore_halo* plan);
 
-/* A part of a plan, for one call. */
-struct longshore_halo_part {
-  /* the numbers of the fields, from 0 in the order of longshore_halo_create; NULL: all fields */
-  const int* fields;
-  int count; /* of `fields` */
-  /* at most this many halo cells on every side; if 0, `low` and `high` count. A field with fewer
-   * cells keeps its width */
-  int width;
-  /* the same for the low sides (x, y, z) and for the high sides; both NULL: the whole halo */
-  const int* low;
-  const int* high;
-  int64_t reserved[4]; /* 0: room for options of later versions */
-};
 /* Like longshore_halo_start and longshore_halo_exchange for a part of the plan; NULL: the whole
- * plan. No message is sent that the part does not need. All ranks give the same part. The first
- * call with a part is collective and makes a plan of the part, which is kept. */
-int longshore_halo_start_part(longshore_halo* plan, const struct longshore_halo_part* part);
-int longshore_halo_exchange_part(longshore_halo* plan, const struct longshore_halo_part* part);
+ * plan. */
+int longshore_halo_start_part(longshore_halo* plan, const struct longshore_part* part);
+int longshore_halo_exchange_part(longshore_halo* plan, const struct longshore_part* part);
 
 /* Combines copies of cells into the cells of their owners: cell = reduction(cell, copy). Copies are
  * halo cells and, in a shared layer, the cells of the block on the high side. Copies keep their
@@ -464,25 +467,24 @@ int longshore_halo_exchange_part(longshore_halo* plan, const struct longshore_ha
  * rounding. Until the operation is complete, neither read nor write cells within a halo width of a
  * border of the block. The first call of this kind is collective. */
 int longshore_halo_start_accumulate(longshore_halo* plan, int reduction,
-                                    const struct longshore_halo_part* part);
+                                    const struct longshore_part* part);
 /* Combines copies in the same way, and then gives the value of each cell to all its copies, in the
  * halo and in shared layers. So a cell has the same bits on all ranks. */
 int longshore_halo_start_assemble(longshore_halo* plan, int reduction,
-                                  const struct longshore_halo_part* part);
+                                  const struct longshore_part* part);
 /* Each of these calls starts an operation and waits for it. */
 int longshore_halo_accumulate(longshore_halo* plan, int reduction,
-                              const struct longshore_halo_part* part);
-int longshore_halo_assemble(longshore_halo* plan, int reduction,
-                            const struct longshore_halo_part* part);
+                              const struct longshore_part* part);
+int longshore_halo_assemble(longshore_halo* plan, int reduction, const struct longshore_part* part);
 /* The same with a function of the program. */
 int longshore_halo_start_accumulate_by(longshore_halo* plan, longshore_combine_function function,
-                                       void* context, const struct longshore_halo_part* part);
+                                       void* context, const struct longshore_part* part);
 int longshore_halo_start_assemble_by(longshore_halo* plan, longshore_combine_function function,
-                                     void* context, const struct longshore_halo_part* part);
+                                     void* context, const struct longshore_part* part);
 int longshore_halo_accumulate_by(longshore_halo* plan, longshore_combine_function function,
-                                 void* context, const struct longshore_halo_part* part);
+                                 void* context, const struct longshore_part* part);
 int longshore_halo_assemble_by(longshore_halo* plan, longshore_combine_function function,
-                               void* context, const struct longshore_halo_part* part);
+                               void* context, const struct longshore_part* part);
 
 /* The algorithm; for "auto", the algorithm that was chosen. */
 const char* longshore_halo_algorithm(const longshore_halo* plan);
@@ -744,35 +746,49 @@ int longshore_box_exchange_free(longshore_box_exchange* plan);
  * shared layers. Until the operation is complete, neither read nor write halos, and do not write
  * cells within a halo width of a border of their box. */
 int longshore_box_exchange_start_update(longshore_box_exchange* plan);
+/* The same for a part of the plan; NULL: the whole plan. */
+int longshore_box_exchange_start_update_part(longshore_box_exchange* plan,
+                                             const struct longshore_part* part);
 /* Combines the copies of each cell into the owner's cell: cell = reduction(cell, copy). Copies lie
  * in halos and in shared layers, whose owner is the box with the lowest number. They keep their
- * values. `reduction` is LONGSHORE_SUM, LONGSHORE_MIN, LONGSHORE_MAX or LONGSHORE_OR, on all ranks
- * the same. Copies are taken in the order of their boxes, so that sums do not depend on the mode or
- * on time, not even by rounding. The first accumulate or assemble is collective. */
-int longshore_box_exchange_start_accumulate(longshore_box_exchange* plan, int reduction);
+ * values. `reduction` is LONGSHORE_SUM, LONGSHORE_MIN, LONGSHORE_MAX or LONGSHORE_OR. All ranks
+ * give the same reduction and part; NULL: the whole plan. Copies are taken in the order of their
+ * boxes, so that sums do not depend on the mode or on time, not even by rounding. The first
+ * accumulate or assemble is collective. */
+int longshore_box_exchange_start_accumulate(longshore_box_exchange* plan, int reduction,
+                                            const struct longshore_part* part);
 /* An accumulate, and then an update of all copies, in halos and in shared layers. So a cell has the
  * same bits everywhere. */
-int longshore_box_exchange_start_assemble(longshore_box_exchange* plan, int reduction);
+int longshore_box_exchange_start_assemble(longshore_box_exchange* plan, int reduction,
+                                          const struct longshore_part* part);
 /* Makes progress without waiting. Stores 1 in *complete if the operation is complete, 0 if not. */
 int longshore_box_exchange_test(longshore_box_exchange* plan, int* complete);
 /* Waits until the operation is complete on this rank. */
 int longshore_box_exchange_wait(longshore_box_exchange* plan);
 /* Each of these calls starts an operation and waits for it. */
 int longshore_box_exchange_update(longshore_box_exchange* plan);
-int longshore_box_exchange_accumulate(longshore_box_exchange* plan, int reduction);
-int longshore_box_exchange_assemble(longshore_box_exchange* plan, int reduction);
+int longshore_box_exchange_update_part(longshore_box_exchange* plan,
+                                       const struct longshore_part* part);
+int longshore_box_exchange_accumulate(longshore_box_exchange* plan, int reduction,
+                                      const struct longshore_part* part);
+int longshore_box_exchange_assemble(longshore_box_exchange* plan, int reduction,
+                                    const struct longshore_part* part);
 /* The same with a function of the program. */
 int longshore_box_exchange_start_accumulate_by(longshore_box_exchange* plan,
-                                               longshore_combine_function function, void* context);
+                                               longshore_combine_function function, void* context,
+                                               const struct longshore_part* part);
 int longshore_box_exchange_start_assemble_by(longshore_box_exchange* plan,
-                                             longshore_combine_function function, void* context);
+                                             longshore_combine_function function, void* context,
+                                             const struct longshore_part* part);
 int longshore_box_exchange_accumulate_by(longshore_box_exchange* plan,
-                                         longshore_combine_function function, void* context);
+                                         longshore_combine_function function, void* context,
+                                         const struct longshore_part* part);
 int longshore_box_exchange_assemble_by(longshore_box_exchange* plan,
-                                       longshore_combine_function function, void* context);
+                                       longshore_combine_function function, void* context,
+                                       const struct longshore_part* part);
 /* The number of other ranks with which this rank exchanges messages, or whose memory it reads. */
 int longshore_box_exchange_neighbours(const longshore_box_exchange* plan);
-/* The memory of the plan on this rank, without the layout and the fields. */
+/* The memory of the plan and its parts on this rank, without the layout and the fields. */
 int64_t longshore_box_exchange_memory_bytes(const longshore_box_exchange* plan);
 /* Stores in *moved the traffic of this rank in one call of `operation`: "update" (the default, for
  * NULL), "accumulate" or "assemble". The traffic of the last two is 0 before the first such

@@ -137,21 +137,23 @@ contains
     end do
   end subroutine mix
 
-  ! What a cell gets (checks is .false.), or has after an operation. Cells of a box are counted from 1.
-  integer function result_at(cuts, shared, box, x, y, checks, places, is_assembled, sums, owners) result(right)
+  ! What a cell gets (checks is .false.), or has after an operation, which takes halos of low and high
+  ! cells. Cells of a box are counted from 1.
+  integer function result_at(cuts, shared, low, high, box, x, y, checks, places, is_assembled, sums, owners) result(right)
     type(decomposition), intent(in) :: cuts
-    integer, intent(in) :: shared, box, x, y, sums(:), owners(:)
+    integer, intent(in) :: shared, low(2), high(2), box, x, y, sums(:), owners(:)
     logical, intent(in) :: checks, places, is_assembled
     integer :: at(2), place
-    logical :: is_own
+    logical :: is_own, is_result
+    is_result = checks .and. all([x, y] > -low) .and. all([x, y] <= cuts%cells(:, box) + shared + high)
     at = cuts%first(:, box) + [x, y] - 1
     place = place_of(shared, at(1), at(2))
     is_own = is_inside(cuts, box, shared, at(1), at(2))
     if (places) then
-      right = merge(place, -1, place > 0 .and. (checks .or. is_own))
+      right = merge(place, -1, place > 0 .and. (is_result .or. is_own))
     else
       right = value_of(box, at(1), at(2))
-      if (.not. checks .or. place == 0) return
+      if (.not. is_result .or. place == 0) return
       if (is_assembled .or. (is_own .and. owners(place) == box)) right = sums(place)
     end if
   end function result_at
@@ -184,7 +186,10 @@ contains
     type(longshore_box_exchange) :: halos
     type(box_arrays), allocatable, target :: b(:)
     logical :: complete, is_mixed
-    integer :: i, begin, turn, ierr
+    integer :: i, begin, turn, part, ierr
+    integer, parameter :: nothing = -99
+    integer :: taken_low(2, 3), taken_high(2, 3)  ! of each field, what operations take
+    integer, allocatable :: some(:), few_low(:), few_high(:)
     is_mixed = .false.
     cuts = cut(team%size(), [0, 3, 5, 9, 12], [0, 2, 7], .false.)
     call make_boxes(team, cuts, boxes)
@@ -209,53 +214,67 @@ contains
     end do
     call halos%create(fields, mode=mode)
     call boxes%free()
-    do turn = 1, 2
-      call each_cell(.false., .true., .false., .false.)
-      call team%barrier()
-      if (turn == 1) then
-        call halos%update()
-      else
-        call halos%start_update()
-        complete = .false.
-        do while (.not. complete)
-          call halos%test(complete)
-        end do
+    taken_low = reshape([low, one, none], [2, 3])
+    taken_high = reshape([high, one, none], [2, 3])
+    do part = 1, 2
+      if (part == 2) then  ! some fields, and a smaller halo
+        some = [3, 1]
+        few_low = [1, 0]
+        few_high = [1, 1]
+        taken_low = reshape([1, 0, nothing, nothing, 0, 0], [2, 3])
+        taken_high = reshape([1, 1, nothing, nothing, 0, 0], [2, 3])
       end if
-      call each_cell(.true., .true., .false., .false.)
-    end do
-    do turn = 1, 8
-      is_mixed = turn > 4
-      call each_cell(.false., .false., .false., .false.)
-      call team%barrier()
-      select case (turn)
-      case (1)
-        call halos%accumulate(longshore_sum)
-      case (2)
-        call halos%assemble(longshore_sum)
-      case (3)
-        call halos%start_accumulate(longshore_sum)
-        call halos%free(ierr)
-        call check_refused(ierr, 'in flight', 'a plan in flight is freed')
-        call halos%wait()
-      case (4)
-        call halos%start_assemble(longshore_sum)
-        call halos%wait()
-      case (5)
-        call halos%accumulate_by(mix)
-      case (6)
-        call halos%assemble_by(mix)
-      case (7)
-        call halos%start_accumulate_by(mix)
-        call halos%wait()
-      case (8)
-        call halos%start_assemble_by(mix)
-        call halos%wait()
-      end select
-      call each_cell(.true., .false., mod(turn, 2) == 0, .false.)
+      do turn = 1, 2
+        call each_cell(.false., .true., .false., .false.)
+        call team%barrier()
+        if (turn == 1) then
+          call halos%update(fields=some, low=few_low, high=few_high)
+        else
+          call halos%start_update(fields=some, low=few_low, high=few_high)
+          complete = .false.
+          do while (.not. complete)
+            call halos%test(complete)
+          end do
+        end if
+        call each_cell(.true., .true., .false., .false.)
+      end do
+      do turn = 1, 8
+        is_mixed = turn > 4
+        call each_cell(.false., .false., .false., .false.)
+        call team%barrier()
+        select case (turn)
+        case (1)
+          call halos%accumulate(longshore_sum, fields=some, low=few_low, high=few_high)
+        case (2)
+          call halos%assemble(longshore_sum, fields=some, low=few_low, high=few_high)
+        case (3)
+          call halos%start_accumulate(longshore_sum, fields=some, low=few_low, high=few_high)
+          call halos%free(ierr)
+          call check_refused(ierr, 'in flight', 'a plan in flight is freed')
+          call halos%wait()
+        case (4)
+          call halos%start_assemble(longshore_sum, fields=some, low=few_low, high=few_high)
+          call halos%wait()
+        case (5)
+          call halos%accumulate_by(mix, fields=some, low=few_low, high=few_high)
+        case (6)
+          call halos%assemble_by(mix, fields=some, low=few_low, high=few_high)
+        case (7)
+          call halos%start_accumulate_by(mix, fields=some, low=few_low, high=few_high)
+          call halos%wait()
+        case (8)
+          call halos%start_assemble_by(mix, fields=some, low=few_low, high=few_high)
+          call halos%wait()
+        end select
+        call each_cell(.true., .false., mod(turn, 2) == 0, .false.)
+      end do
     end do
     is_mixed = .false.
     call halos%accumulate(longshore_max, ierr=ierr)
     call check_refused(ierr, 'longshore_sum only', 'a maximum of complex numbers')
+    call halos%accumulate(longshore_max, ierr=ierr, fields=[2])
+    call check_refused(ierr, 'longshore_sum only', 'a maximum of complex numbers of a part')
+    call halos%accumulate(longshore_max, fields=[1, 3])
     call check(halos%payload_bytes() > 0 .or. size(b) == 0, 'bytes of an update')
     call check(halos%neighbours() < max(team%size(), 2) .and. halos%memory_bytes() >= 0, 'properties of a plan')
     call halos%free()
@@ -279,25 +298,25 @@ contains
     subroutine each_cell(checks, places, is_assembled, is_maximum)
       logical, intent(in) :: checks, places, is_assembled, is_maximum
       integer :: sums(n(1)*(n(2) + 1)), maxima(n(1)*(n(2) + 1)), owners(n(1)*(n(2) + 1)), box, k, x, y, right
-      call combine_all(cuts, 0, low, high, sums, maxima, owners)
-      if (is_mixed) call mix_all(cuts, 1, 0, low, high, owners, sums)
+      call combine_all(cuts, 0, taken_low(:, 1), taken_high(:, 1), sums, maxima, owners)
+      if (is_mixed) call mix_all(cuts, 1, 0, taken_low(:, 1), taken_high(:, 1), owners, sums)
       do k = 1, size(b)
         box = begin + k
         do y = lbound(b(k)%u, 2), ubound(b(k)%u, 2)
           do x = lbound(b(k)%u, 1), ubound(b(k)%u, 1)
-            right = result_at(cuts, 0, box, x, y, checks, places, is_assembled, sums, owners)
+            right = result_at(cuts, 0, taken_low(:, 1), taken_high(:, 1), box, x, y, checks, places, is_assembled, sums, owners)
             if (.not. checks) b(k)%u(x, y) = right
             if (.not. is_maximum) call check(nint(b(k)%u(x, y)) == right, 'a cell of an array')
           end do
         end do
       end do
-      call combine_all(cuts, 0, one, one, sums, maxima, owners)
-      if (is_mixed) call mix_all(cuts, 2, 0, one, one, owners, sums)
+      call combine_all(cuts, 0, taken_low(:, 2), taken_high(:, 2), sums, maxima, owners)
+      if (is_mixed) call mix_all(cuts, 2, 0, taken_low(:, 2), taken_high(:, 2), owners, sums)
       do k = 1, size(b)
         box = begin + k
         do y = 0, cuts%cells(2, box) + 1
           do x = 0, cuts%cells(1, box) + 1
-            right = result_at(cuts, 0, box, x, y, checks, places, is_assembled, sums, owners)
+            right = result_at(cuts, 0, taken_low(:, 2), taken_high(:, 2), box, x, y, checks, places, is_assembled, sums, owners)
             if (.not. checks) b(k)%z(2*x, y + 7) = cmplx(right, -right, real32)
             if (.not. checks) b(k)%z(2*x + 1, y + 7) = -5
             if (is_maximum) cycle
@@ -306,14 +325,14 @@ contains
           end do
         end do
       end do
-      call combine_all(cuts, 1, none, none, sums, maxima, owners)
-      if (is_mixed) call mix_all(cuts, 3, 1, none, none, owners, sums)
+      call combine_all(cuts, 1, taken_low(:, 3), taken_high(:, 3), sums, maxima, owners)
+      if (is_mixed) call mix_all(cuts, 3, 1, taken_low(:, 3), taken_high(:, 3), owners, sums)
       if (is_maximum) sums = maxima
       do k = 1, size(b)
         box = begin + k
         do y = 1, cuts%cells(2, box) + 1
           do x = 1, cuts%cells(1, box) + 1
-            right = result_at(cuts, 1, box, x, y, checks, places, is_assembled, sums, owners)
+            right = result_at(cuts, 1, taken_low(:, 3), taken_high(:, 3), box, x, y, checks, places, is_assembled, sums, owners)
             if (.not. checks) b(k)%v(x, y) = right
             call check(b(k)%v(x, y) == right, 'a vertex')
           end do
@@ -500,10 +519,18 @@ contains
     call check_refused(ierr, "'fast'", 'a mode that does not exist')
     call fields%add(1, u)
     call halos%update(ierr)
-    call check_refused(ierr, 'the plan is NULL', 'an update before create')
+    call check_refused(ierr, 'before it was created', 'an update before create')
     call halos%create(fields)
     call halos%assemble(longshore_xor, ierr=ierr)
     call check_refused(ierr, 'operation 4', 'an operation that boxes do not have')
+    call halos%update(ierr, fields=[2])
+    call check_refused(ierr, 'give one or more of the numbers 1 to 1', 'a field that the plan does not have')
+    call halos%start_assemble(longshore_sum, ierr, fields=[1, 1])
+    call check_refused(ierr, 'the 1st field is twice', 'a field that is twice in a part')
+    call halos%accumulate(longshore_sum, ierr, width=0)
+    call check_refused(ierr, 'width of 1 or more', 'a part of width 0')
+    call halos%start_update(ierr, low=[1, 1])
+    call check_refused(ierr, 'one of low and high', 'a part without high')
     call halos%update()
     call halos%free()
     call boxes%free()
