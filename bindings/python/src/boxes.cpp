@@ -7,6 +7,7 @@
 #include "gil.hpp"
 #include "kept_plan.hpp"
 #include "operations.hpp"
+#include "parts.hpp"
 #include "python_number.hpp"
 #include "read_on_all_ranks.hpp"
 
@@ -167,20 +168,23 @@ void make_boxes(rank_boxes* self, nb::handle layout, nb::handle width, nb::handl
       rank_boxes{{owner, std::move(plan)}, nb::borrow(layout), std::move(found), std::move(memory)};
 }
 
-void start_update(const rank_boxes& self) {
+void start_update(const rank_boxes& self, nb::handle fields, nb::handle width) {
   kept_exchange& plan = self.plan();
+  const exchange_part part = part_from(self.fields, nb::tuple(), fields, width);
   const release_gil unlocked;
-  plan.start([](box_exchange& halos) { halos.start_update(); });
+  plan.start([&](box_exchange& halos) { halos.start_update(part); });
 }
 
-using start_of_plan = void (box_exchange::*)(std::span<const combine_op> operations);
+using start_of_plan = void (box_exchange::*)(std::span<const combine_op> operations,
+                                             const exchange_part& part);
 
 template <start_of_plan Start>
-void start_combining(const rank_boxes& self, nb::handle op) {
+void start_combining(const rank_boxes& self, nb::handle op, nb::handle fields, nb::handle width) {
   kept_exchange& plan = self.plan();
-  const std::vector<combine_op> ops = ops_from(op, contents_of(self.fields), plan.errors());
+  const exchange_part part = part_from(self.fields, nb::tuple(), fields, width);
+  const std::vector<combine_op> ops = ops_from(op, contents_of(self.fields, part), plan.errors());
   const release_gil unlocked;
-  plan.start([&](box_exchange& halos) { (halos.*Start)(ops); });
+  plan.start([&](box_exchange& halos) { (halos.*Start)(ops, part); });
 }
 
 // The cells of a box in an array. Negative ends count from the end, so they fit all boxes.
@@ -267,7 +271,9 @@ void start_copy(const rank_copy& self) {
 }
 
 #define FIELD_OF_CALL "str | int | tuple[numpy.ndarray, ...]"
-#define COMBINING_CALL "self, op: str | collections.abc.Callable[..., typing.Any] = 'add') -> None"
+#define FIELDS_OF_CALL "str | int | collections.abc.Sequence[str | int]"
+#define UPDATING_CALL \
+  "self, *, fields: " FIELDS_OF_CALL " = (), width: " WIDTH_OF_CALL " = None) -> None"
 
 void bind_plan(nb::module_& module) {
   nb::class_<rank_boxes>(module, "Boxes",
@@ -315,27 +321,38 @@ or TypeError for unsuitable arrays.
            "Collective. The arguments are those of the class.")
       .def(
           "update",
-          [](const rank_boxes& self) {
-            start_update(self);
+          [](const rank_boxes& self, nb::handle fields, nb::handle width) {
+            start_update(self, fields, width);
             wait_for_plan(self.plan());
           },
-          nb::sig("def update(self) -> None"),
+          nb::kw_only(), "fields"_a = nb::tuple(), "width"_a = nb::none(),
+          nb::sig("def update(" UPDATING_CALL),
           "Copies cells of their owners to the halos of other boxes: start_update() and wait().")
-      .def(
-          "start_update", &start_update, nb::sig("def start_update(self) -> None"),
-          "Begins an update. Cells that no box owns and shared layers are not changed. Until it is "
-          "complete, neither read nor write halos, and do not write cells within a width of a "
-          "border of their box.")
+      .def("start_update", &start_update, nb::kw_only(), "fields"_a = nb::tuple(),
+           "width"_a = nb::none(), nb::sig("def start_update(" UPDATING_CALL),
+           R"(Begins an update of the given fields, or of all.
+
+fields: a field or several, by names or numbers.
+width: at most this many cells of the halo are filled, in the forms of the class. A field with a
+    smaller width keeps it.
+
+All ranks give the same fields and the same width. A call is collective when they first occur: it
+makes a plan for them, which is kept.
+
+Cells that no box owns and shared layers are not changed. Until the update is complete, neither read
+nor write halos, and do not write cells within a width of a border of their box.)")
       .def(
           "accumulate",
-          [](const rank_boxes& self, nb::handle op) {
-            start_combining<&box_exchange::start_accumulate>(self, op);
+          [](const rank_boxes& self, nb::handle op, nb::handle fields, nb::handle width) {
+            start_combining<&box_exchange::start_accumulate>(self, op, fields, width);
             wait_for_plan(self.plan());
           },
-          "op"_a = "add", nb::sig("def accumulate(" COMBINING_CALL),
+          "op"_a = "add", nb::kw_only(), "fields"_a = nb::tuple(), "width"_a = nb::none(),
+          nb::sig("def accumulate(" COMBINING_CALL(FIELDS_OF_CALL)),
           "Combines the copies of each cell into the cell: start_accumulate() and wait().")
       .def("start_accumulate", &start_combining<&box_exchange::start_accumulate>, "op"_a = "add",
-           nb::sig("def start_accumulate(" COMBINING_CALL),
+           nb::kw_only(), "fields"_a = nb::tuple(), "width"_a = nb::none(),
+           nb::sig("def start_accumulate(" COMBINING_CALL(FIELDS_OF_CALL)),
            R"(Begins to combine the copies of cells into the cells of their owners.
 
 The cell becomes op(cell, copy), for one copy after another, in the order of their boxes. Copies are
@@ -344,21 +361,25 @@ values. The first call of this, or of start_assemble(), is collective: it makes 
 
 op: "add", "minimum", "maximum" or "bitwise_or", or the function of NumPy with this name. Or another
     function of NumPy of two numbers, such as ``numpy.multiply``.
+fields, width: as in start_update().
 
 Until the operation is complete, neither read nor write the fields.)")
       .def(
           "assemble",
-          [](const rank_boxes& self, nb::handle op) {
-            start_combining<&box_exchange::start_assemble>(self, op);
+          [](const rank_boxes& self, nb::handle op, nb::handle fields, nb::handle width) {
+            start_combining<&box_exchange::start_assemble>(self, op, fields, width);
             wait_for_plan(self.plan());
           },
-          "op"_a = "add", nb::sig("def assemble(" COMBINING_CALL),
+          "op"_a = "add", nb::kw_only(), "fields"_a = nb::tuple(), "width"_a = nb::none(),
+          nb::sig("def assemble(" COMBINING_CALL(FIELDS_OF_CALL)),
           "Gives each cell and all copies of it their combined value: start_assemble() and wait().")
       .def(
           "start_assemble", &start_combining<&box_exchange::start_assemble>, "op"_a = "add",
-          nb::sig("def start_assemble(" COMBINING_CALL),
+          nb::kw_only(), "fields"_a = nb::tuple(), "width"_a = nb::none(),
+          nb::sig("def start_assemble(" COMBINING_CALL(FIELDS_OF_CALL)),
           "Begins an accumulate by ``op``, and then gives the value of each cell to its copies. So "
-          "a cell has the same bits in all boxes. The rules are those of start_accumulate().")
+          "a cell has the same bits in all boxes. The arguments and the rules are those of "
+          "start_accumulate().")
       .def(
           "test", [](const rank_boxes& self) { return test_plan(self.plan()); },
           nb::sig("def test(self) -> bool"),
@@ -393,7 +414,7 @@ Until the operation is complete, neither read nor write the fields.)")
           "reads.")
       .def_prop_ro(
           "memory_bytes", [](const rank_boxes& self) { return self.plan().plan().memory_bytes(); },
-          "The memory of the plan on this rank, without the layout and the fields.")
+          "The memory of the plan and its parts on this rank, without the layout and the fields.")
       .def("moved", &moved, "operation"_a = "update",
            nb::sig("def moved(self, operation: str = 'update') -> dict[str, int]"),
            "The traffic of this rank in one operation: messages, payload_bytes, wire_bytes, "

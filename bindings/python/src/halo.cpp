@@ -3,10 +3,10 @@
 #include "module.hpp"
 
 #include "gil.hpp"
-#include "halo_fields.hpp"
 #include "halo_plans.hpp"
 #include "mpi4py_communicator.hpp"
 #include "operations.hpp"
+#include "parts.hpp"
 #include "per_dimension.hpp"
 #include "python_number.hpp"
 #include "rank_team.hpp"
@@ -226,7 +226,7 @@ halo_plans& plans_of(const rank_halo& self) {
 
 void start(const rank_halo& self, const nb::args& arrays, nb::handle fields, nb::handle width) {
   halo_plans& plans = plans_of(self);
-  const halo_part part = part_from(self.fields, arrays, fields, width);
+  const exchange_part part = part_from(self.fields, arrays, fields, width);
   const release_gil unlocked;
   plans.start(halo_operation::exchange, {}, part);
 }
@@ -234,7 +234,7 @@ void start(const rank_halo& self, const nb::args& arrays, nb::handle fields, nb:
 template <halo_operation Operation>
 void start_combining(const rank_halo& self, nb::handle op, nb::handle fields, nb::handle width) {
   halo_plans& plans = plans_of(self);
-  const halo_part part = part_from(self.fields, nb::tuple(), fields, width);
+  const exchange_part part = part_from(self.fields, nb::tuple(), fields, width);
   const auto ops = ops_from(op, contents_of(self.fields, part), plans.errors());
   const release_gil unlocked;
   plans.start(Operation, ops, part);
@@ -347,10 +347,6 @@ std::string text_of(const rank_halo& self) {
 // The types of arguments, in signatures.
 #define FIELD_OF_CALL "str | int | numpy.ndarray"
 #define FIELDS_OF_CALL FIELD_OF_CALL " | collections.abc.Sequence[" FIELD_OF_CALL "]"
-#define WIDTH_OF_CALL "int | collections.abc.Sequence[int | tuple[int, int]] | None"
-#define COMBINING_CALL                                                                            \
-  "self, op: str | collections.abc.Callable[..., typing.Any] = 'add', *, fields: " FIELDS_OF_CALL \
-  " = (), width: " WIDTH_OF_CALL " = None) -> None"
 
 }  // namespace
 
@@ -459,11 +455,11 @@ program may read the cells of ``inner``, to compute another field.)")
             wait(self);
           },
           "op"_a = "add", nb::kw_only(), "fields"_a = nb::tuple(), "width"_a = nb::none(),
-          nb::sig("def accumulate(" COMBINING_CALL),
+          nb::sig("def accumulate(" COMBINING_CALL(FIELDS_OF_CALL)),
           "Combines the copies of each cell into the cell: start_accumulate() and wait().")
       .def("start_accumulate", &start_combining<halo_operation::accumulate>, "op"_a = "add",
            nb::kw_only(), "fields"_a = nb::tuple(), "width"_a = nb::none(),
-           nb::sig("def start_accumulate(" COMBINING_CALL),
+           nb::sig("def start_accumulate(" COMBINING_CALL(FIELDS_OF_CALL)),
            R"(Begins to combine the copies of cells into the cells of their owners.
 
 The cell becomes op(cell, copy), for one copy after another, in the order of their ranks. Copies are
@@ -483,12 +479,12 @@ these layers or of a face.)")
             wait(self);
           },
           "op"_a = "add", nb::kw_only(), "fields"_a = nb::tuple(), "width"_a = nb::none(),
-          nb::sig("def assemble(" COMBINING_CALL),
+          nb::sig("def assemble(" COMBINING_CALL(FIELDS_OF_CALL)),
           "Gives each cell and all copies of it their combined value: start_assemble() and wait().")
       .def(
           "start_assemble", &start_combining<halo_operation::assemble>, "op"_a = "add",
           nb::kw_only(), "fields"_a = nb::tuple(), "width"_a = nb::none(),
-          nb::sig("def start_assemble(" COMBINING_CALL),
+          nb::sig("def start_assemble(" COMBINING_CALL(FIELDS_OF_CALL)),
           "Begins an accumulate by ``op``, and then gives the value of each cell to its copies. So "
           "a cell has the same bits on all ranks. The arguments and the rules are those of "
           "start_accumulate().")

@@ -35,7 +35,7 @@ class halo_plans final : public kept_plan<halo_exchange> {
   /// Collective when a part occurs first. `operations`: one for each field of the part; none for an
   /// exchange.
   void start(halo_operation operation, std::span<const combine_op> operations,
-             const halo_part& part) {
+             const exchange_part& part) {
     if (in_flight()) fail(errc::usage, "halo: an exchange is in progress; wait() ends it");
     kept_plan::start([&](halo_exchange& halos) {
       switch (operation) {

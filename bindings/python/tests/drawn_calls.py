@@ -68,6 +68,11 @@ def boxes(team: longshore.Team, given: Arguments) -> None:
     longshore.Boxes(longshore.BoxLayout(team, [((3 * team.rank, 0), (3, 4))]), **given).assemble()
 
 
+def boxes_part(team: longshore.Team, given: Arguments) -> None:
+    layout = longshore.BoxLayout(team, [((3 * team.rank, 0), (3, 4))])
+    longshore.Boxes(layout, 2, {"u": "float64", "v": "int32", "w": "int8"}).update(**given)
+
+
 def copy(team: longshore.Team, given: Arguments) -> None:
     layout = longshore.BoxLayout(team, [((3 * team.rank, 0), (3, 4))])
     longshore.BoxCopy(longshore.Boxes(layout, 0), longshore.Boxes(layout, 1), **given).copy()
@@ -149,6 +154,7 @@ CALLS: tuple[tuple[Callable[[longshore.Team, Arguments], None], dict[str, tuple[
             "mode": ("direct", "channel", "dirct"),
         },
     ),
+    (boxes_part, {"fields": ("u", 1, ("u", "w"), 7), "width": (None, 0, 1, ((1, 0), (2, 1)))}),
     (copy, {"fills_halos": (False, True, 2), "mode": ("direct", "channel", "dirct")}),
     (
         ghost,

@@ -76,25 +76,32 @@ def layout_of(team: longshore.Team, case: Case, seed: int, *, is_known: bool) ->
 
 
 class Oracle:
-    """Which points of the domain the cells of all boxes are, in the order of the layout."""
+    """Which points of the domain the cells of all boxes are, in the order of the layout.
 
-    def __init__(self, team: longshore.Team, layout: longshore.BoxLayout, case: Case) -> None:
+    Operations take halos with the widths of `part`.
+    """
+
+    def __init__(self, team: longshore.Team, layout: longshore.BoxLayout, case: Case, part: Case | None = None) -> None:
+        taken = part or case
         self.shape = tuple(
             n + (0 if wraps else shared)
             for n, wraps, shared in zip(case.cells, case.periodic, case.shared, strict=True)
         )
-        self.points, self.is_inside = [], []
+        self.points, self.is_inside, self.is_taken = [], [], []
         for first, cells in layout.boxes:
-            axes, inside = [], []
+            axes, inside, in_part = [], [], []
             for d, extent in enumerate(self.shape):
                 end = cells[d] + case.shared[d]
                 axis = first[d] - case.domain[0][d] + np.arange(-case.low[d], end + case.high[d])
-                inside.append((np.arange(len(axis)) >= case.low[d]) & (np.arange(len(axis)) < case.low[d] + end))
+                at = np.arange(len(axis)) - case.low[d]
+                inside.append((at >= 0) & (at < end))
+                in_part.append((at >= -taken.low[d]) & (at < end + taken.high[d]))
                 axes.append(axis % extent if case.periodic[d] else np.where((axis >= 0) & (axis < extent), axis, -1))
             grid = np.meshgrid(*axes, indexing="ij")
             points = np.ravel_multi_index(grid, self.shape, mode="wrap")
             self.points.append(np.where(np.any([axis < 0 for axis in grid], axis=0), -1, points))
             self.is_inside.append(np.all(np.meshgrid(*inside, indexing="ij"), axis=0))
+            self.is_taken.append(np.all(np.meshgrid(*in_part, indexing="ij"), axis=0))
         # The first box that has a point inside owns it.
         self.is_own, owned = [], np.zeros(np.prod(self.shape), bool)
         for points, inside in zip(self.points, self.is_inside, strict=True):
@@ -121,7 +128,7 @@ class Oracle:
     def combined(self, function: Any, dtype: str) -> Any:
         whole = self.whole(dtype)
         for box, points in enumerate(self.points):
-            copies = ~self.is_own[box] & self.has_owner[points]
+            copies = ~self.is_own[box] & self.has_owner[points] & self.is_taken[box]
             function.at(whole, points[copies], self.values(box, dtype)[copies])
         return whole
 
@@ -188,6 +195,65 @@ def test_updates_and_sums_are_those_of_the_whole_domain(ranks: int, case: Case) 
             assert boxes.moved("assemble")["payload_bytes"] >= boxes.moved("accumulate")["payload_bytes"]
 
     longshore.run(main, ranks, ranks_per_node=2)
+
+
+@pytest.mark.parametrize("ranks", RANKS)
+@pytest.mark.parametrize("case", [CASES[2], CASES[5]])
+def test_a_part_takes_some_fields_and_a_smaller_width(ranks: int, case: Case) -> None:
+    def main(team: longshore.Team) -> None:
+        layout = layout_of(team, case, 7, is_known=True)
+        part = case._replace(low=tuple(min(n, 1) for n in case.low), high=tuple(min(n, 2) for n in case.high))
+        oracle = Oracle(team, layout, case, part)
+        boxes = longshore.Boxes(layout, case.width, dict.fromkeys("uvw", "int64"), shared=case.shared)
+        halo = [taken & ~inside for taken, inside in zip(oracle.is_taken, oracle.is_inside, strict=True)]
+        calls: list[tuple[Any, tuple[Any, ...], Any, Any]] = [
+            (boxes.start_update, (), oracle.whole("int64"), halo),
+            (boxes.start_accumulate, ("add",), oracle.combined(np.add, "int64"), oracle.is_own),
+            (boxes.start_assemble, (np.maximum,), oracle.combined(np.maximum, "int64"), oracle.is_taken),
+        ]
+        memory = []
+        for fields, chosen in [("v", "v"), (("w", 0), "uw"), ((), "uvw")] * 2:
+            for call, arguments, whole, changes in calls:
+                for field in boxes.fields:
+                    for u, box in zip(field, oracle.numbers, strict=True):
+                        u[:] = oracle.values(box)
+                team.barrier()
+                call(*arguments, fields=fields, width=[(1, 2)] * len(case.cells))
+                boxes.wait()
+                for name, field in zip("uvw", boxes.fields, strict=True):
+                    for u, box in zip(field, oracle.numbers, strict=True):
+                        changed = changes[box] & (name in chosen)
+                        assert np.array_equal(u, oracle.expected(box, whole, changed))
+            memory.append(boxes.memory_bytes)
+        assert memory[2:] == memory[2:3] * 4  # a part that comes again makes no plan
+
+    longshore.run(main, ranks)
+
+
+def test_wrong_parts_are_refused_on_all_ranks() -> None:
+    def main(team: longshore.Team) -> None:
+        layout = longshore.BoxLayout(team, [((3 * team.rank, 0), (3, 4))])
+        boxes = longshore.Boxes(layout, 1, {"u": "float64", "z": "complex64"})
+        refused: list[tuple[str, dict[str, Any], str]] = [
+            ("update", {"fields": "w"}, "no field is named 'w': the fields are u, z"),
+            ("update", {"fields": 2}, "field 2 of a part of a plan of boxes: use numbers from 0 to 1"),
+            ("accumulate", {"fields": [-1]}, "field -1 of a part"),
+            ("start_update", {"fields": [boxes.fields[0]]}, "give the name or the number"),
+            ("start_update", {"width": (1,)}, "width: 1 values for 2 dimensions"),
+            ("assemble", {"op": "minimum", "fields": "z"}, "operation minimum on complex64"),
+        ]
+        for call, arguments, words in 2 * refused:
+            with pytest.raises(longshore.UsageError, match=words):
+                getattr(boxes, call)(**arguments)
+        with pytest.raises(longshore.UsageError, match=r"passes fields 0, and rank"):
+            boxes.update(fields=team.rank % 2)
+        boxes.assemble("minimum", fields="u")
+        boxes.start_update(width=0)
+        with pytest.raises(longshore.UsageError, match="in flight"):
+            boxes.update()
+        boxes.wait()
+
+    longshore.run(main, 3)
 
 
 @pytest.mark.parametrize("ranks", RANKS)

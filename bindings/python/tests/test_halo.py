@@ -338,7 +338,7 @@ def test_wrong_parts_and_operations_are_refused_and_the_halo_goes_on() -> None:
             field[:] = 1
         refused: list[tuple[str, dict[str, Any], str]] = [
             ("exchange", {"fields": "w"}, "no field is named 'w': the fields are u, z"),
-            ("exchange", {"fields": 2}, "field 2 of a part: the halo plan has the fields 0 to 1"),
+            ("exchange", {"fields": 2}, "field 2 of a part of a halo plan: use numbers from 0 to 1"),
             ("accumulate", {"fields": [-1]}, "field -1 of a part"),
             ("start", {"fields": [1.5]}, "float is not one of the 2 fields"),
             ("start", {"width": (1, 1)}, "width: 2 values for 1 dimensions"),
@@ -351,7 +351,7 @@ def test_wrong_parts_and_operations_are_refused_and_the_halo_goes_on() -> None:
                 getattr(halo, call)(**arguments)
         # Each rank asks for another part.
         if team.size > 1:
-            with pytest.raises(longshore.UsageError, match=r"passes (the|all|widths)"):
+            with pytest.raises(longshore.UsageError, match=r"passes (fields|all|widths)"):
                 halo.exchange(fields=team.rank % 2, width=1)
         # One rank asks for a field that does not exist.
         with pytest.raises((longshore.UsageError, longshore.PeerFailedError), match="field 5 of a part"):

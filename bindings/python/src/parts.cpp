@@ -1,16 +1,23 @@
-// Reads the fields and the width of a call of a Halo.
-#include "halo_fields.hpp"
+// Reads the fields and the width of a call.
+#include "parts.hpp"
+
+#include <longshore/core/error.hpp>
 
 #include <algorithm>
 
 namespace longshore::python {
 
-halo_part part_from(std::span<const cell_field> fields, nb::handle arrays, nb::handle given,
-                    nb::handle width) {
-  halo_part part;
+exchange_part part_from(std::span<const cell_field> fields, nb::handle arrays, nb::handle given,
+                        nb::handle width) {
+  exchange_part part;
   for (const nb::handle array : arrays) part.fields.push_back(number_of(fields, array));
   if (nb::isinstance<nb::list>(given) || nb::isinstance<nb::tuple>(given))
-    for (const nb::handle field : given) part.fields.push_back(number_of(fields, field));
+    for (const nb::handle field : given) {
+      // On a rank without boxes, all fields of Boxes are the same empty tuple.
+      if (nb::isinstance<nb::tuple>(field))
+        fail(errc::usage, "fields: a tuple of arrays: give the name or the number of the field");
+      part.fields.push_back(number_of(fields, field));
+    }
   else
     part.fields.push_back(number_of(fields, given));
   // The plan keeps each part that it has met. All orders of the same fields are one part.
@@ -24,7 +31,7 @@ halo_part part_from(std::span<const cell_field> fields, nb::handle arrays, nb::h
 }
 
 std::vector<element_content> contents_of(std::span<const cell_field> fields,
-                                         const halo_part& part) {
+                                         const exchange_part& part) {
   if (part.fields.empty()) return contents_of(fields);
   std::vector<element_content> contents;
   for (const int number : part.fields)
