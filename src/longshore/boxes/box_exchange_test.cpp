@@ -371,7 +371,7 @@ struct field_in_part {
 
 TEST(BoxExchange, a_part_takes_some_fields_and_a_smaller_width) {
   spmd([](team& team) {
-    for (const std::size_t number : {1U, 2U, 5U}) {
+    for (const std::size_t number : {1U, 5U}) {
       const auto& test = cases[number];
       const auto all = random_boxes(domain, test.most, team.size(), test.has_holes, number + 1);
       const box_layout layout(team, all.boxes, all.owners,
@@ -406,18 +406,15 @@ TEST(BoxExchange, a_part_takes_some_fields_and_a_smaller_width) {
           EXPECT_EQ(third.wrong(layout, operation, taken(2, other)), 0) << text;
           team.barrier();
         };
-        std::size_t bytes = 0;
-        for (int repetition = 0; repetition < 2; ++repetition) {
-          for (const auto operation :
-               {box_operation::update, box_operation::accumulate, box_operation::assemble})
-            for (const auto& part : {narrow, exchange_part{.fields = {1}}, exchange_part()})
-              run(operation, part);
-          run(box_operation::update, {.width = 1});
-          if (repetition > 0) {
-            EXPECT_EQ(halos.memory_bytes(), bytes);  // no plan was made again
-          }
-          bytes = halos.memory_bytes();
-        }
+        for (const auto operation :
+             {box_operation::update, box_operation::accumulate, box_operation::assemble})
+          for (const auto& part : {narrow, exchange_part{.fields = {1}}, exchange_part()})
+            run(operation, part);
+        run(box_operation::update, {.width = 1});
+        const std::size_t bytes = halos.memory_bytes();
+        run(box_operation::update, narrow);
+        run(box_operation::assemble, narrow);
+        EXPECT_EQ(halos.memory_bytes(), bytes);  // no plan was made again
       }
     }
   });

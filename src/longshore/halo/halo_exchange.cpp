@@ -155,23 +155,19 @@ void halo_exchange::start(halo_operation operation, std::span<const combine_op> 
                           const exchange_part& part) {
   (void)made_plan();
   plan_.check_team();
-  if (running_plan_ != nullptr || running_part_ != nullptr)
+  if (running_ != nullptr)
     fail(errc::usage, "a halo exchange was started twice: call wait() in between");
-  auto& plan = plan_of(part);
-  if (&plan != this) {
-    plan.start(operation, operations, {});
-    running_part_ = &plan;
-  } else if (operation == halo_operation::exchange) {
-    plan_->start(std::array{std::size_t{0}}, {});
-    running_plan_ = &*plan_;
-  } else {
-    start_combining(operation, operations);
-  }
+  running_ = &plan_of(part).run(operation, operations);
 }
 
-void halo_exchange::start_combining(halo_operation operation,
-                                    std::span<const combine_op> operations) {
+// Starts an operation, and returns the plan that runs it.
+detail::exchange_plan& halo_exchange::run(halo_operation operation,
+                                          std::span<const combine_op> operations) {
   using detail::program_accumulate, detail::program_update;
+  if (operation == halo_operation::exchange) {
+    plan_->start(std::array{std::size_t{0}}, {});
+    return *plan_;
+  }
   if (!accumulate_plan_)
     accumulate_plan_ = {
         grid_->ranks(), "a halo plan",
@@ -180,29 +176,22 @@ void halo_exchange::start_combining(halo_operation operation,
   constexpr std::array<std::size_t, 2> programs{program_accumulate, program_update};
   const bool is_assemble = operation == halo_operation::assemble;
   accumulate_plan_->start(std::span(programs).first(is_assemble ? 2 : 1), operations);
-  running_plan_ = &*accumulate_plan_;
+  return *accumulate_plan_;
 }
 
 bool halo_exchange::test() {
   (void)made_plan();
-  if (running_part_ != nullptr ? !running_part_->test()
-                               : running_plan_ != nullptr && !running_plan_->test())
-    return false;
-  running_plan_ = nullptr;
-  running_part_ = nullptr;
+  if (running_ != nullptr && !running_->test()) return false;
+  running_ = nullptr;
   return true;
 }
 
 void halo_exchange::wait() {
   (void)made_plan();
-  if (running_part_ != nullptr)
-    running_part_->wait();
-  else if (running_plan_ != nullptr)
-    running_plan_->wait();
-  else
+  if (running_ == nullptr)
     fail(errc::usage, "wait() on a halo exchange that was not started: call start() first");
-  running_plan_ = nullptr;
-  running_part_ = nullptr;
+  running_->wait();
+  running_ = nullptr;
 }
 
 traffic halo_exchange::moved(halo_operation operation) const {

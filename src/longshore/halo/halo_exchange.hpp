@@ -165,7 +165,7 @@ class halo_exchange {
   void start(halo_operation operation, std::span<const combine_op> operations,
              const exchange_part& part);
   [[nodiscard]] detail::exchange_plan& made_plan() const;
-  void start_combining(halo_operation operation, std::span<const combine_op> operations);
+  detail::exchange_plan& run(halo_operation operation, std::span<const combine_op> operations);
   halo_exchange& plan_of(const exchange_part& part);
 
   std::optional<rank_grid> grid_;
@@ -176,9 +176,7 @@ class halo_exchange {
   std::size_t rounds_between_ranks_ = 0;
   detail::team_bound<detail::exchange_plan> accumulate_plan_;  // null until the first accumulate
   detail::plan_parts<halo_exchange> parts_;
-  // What is in flight: nothing, a plan, or a part.
-  detail::exchange_plan* running_plan_ = nullptr;
-  halo_exchange* running_part_ = nullptr;
+  detail::exchange_plan* running_ = nullptr;  // of this plan or of a part
 };
 
 }  // namespace longshore
