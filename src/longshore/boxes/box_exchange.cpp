@@ -126,6 +126,10 @@ traffic box_exchange::moved(box_operation operation) const {
   return total;
 }
 
+exchange_transfers box_exchange::transfers() const {
+  return update_plan().transfers(program_update);
+}
+
 std::size_t box_exchange::neighbours() const { return update_plan().neighbours(); }
 std::size_t box_exchange::memory_bytes() const {
   std::size_t bytes =

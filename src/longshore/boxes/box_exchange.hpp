@@ -15,6 +15,7 @@
 #include <longshore/exchange/combine_op.hpp>
 #include <longshore/exchange/detail/plan_parts.hpp>
 #include <longshore/exchange/exchange_part.hpp>
+#include <longshore/exchange/transfers.hpp>
 #include <longshore/transport/detail/team_bound.hpp>
 #include <longshore/transport/traffic.hpp>
 
@@ -128,6 +129,8 @@ class box_exchange {
   /// The traffic of this rank in one operation. Payload includes copies within the rank. Before the
   /// first accumulate or assemble, the traffic of both is 0.
   [[nodiscard]] traffic moved(box_operation operation = box_operation::update) const;
+  /// The payload of this rank in one update, split by the way in which it moves.
+  [[nodiscard]] exchange_transfers transfers() const;
   [[nodiscard]] const box_layout& layout() const noexcept { return layout_; }
   /// The number of other ranks with which this rank exchanges messages, or whose memory it reads.
   [[nodiscard]] std::size_t neighbours() const;

@@ -26,7 +26,7 @@ class plan_parts {
   /// call with another part calls make(), which returns a std::unique_ptr<Plan>.
   template <class Make>
   [[nodiscard]] Plan& plan_of(Plan& whole, const exchange_part& part, const Make& make) {
-    if (part == exchange_part()) return whole;
+    if (part.fields.empty() && !part.width) return whole;
     for (const auto& made : made_)
       if (made.part == part) return *made.plan;
     made_.push_back({part, make()});
