@@ -13,10 +13,7 @@ namespace longshore {
 struct halo_direction {
   std::array<int, 3> step{};
 
-  /// A unique number from 0 to 26, which is part of a message's tag. 13 means no step at all.
-  [[nodiscard]] constexpr int index() const noexcept {
-    return 13 + step[0] + 3 * step[1] + 9 * step[2];
-  }
+  /// The direction with a number from 0 to 26, of which 13 means no step at all.
   [[nodiscard]] static constexpr halo_direction from_index(int index) noexcept {
     return {{index % 3 - 1, index / 3 % 3 - 1, index / 9 - 1}};
   }

@@ -18,7 +18,8 @@ namespace longshore::detail {
 exchange_plan::exchange_plan(team& ranks, plan_setup setup, plan_arguments arguments)
     : ranks_(ranks),
       name_(setup.name),
-      awaited_(fmt::format("a {} message", setup.name)),
+      awaited_(
+          fmt::format("a {} {}", setup.name, is_mpi_carrier(setup.by) ? "exchange" : "message")),
       by_(setup.by),
       memory_(std::move(setup.memory)),
       types_(std::move(setup.types)),
@@ -49,9 +50,8 @@ exchange_plan::exchange_plan(team& ranks, plan_setup setup, plan_arguments argum
   if (setup.complete) setup.complete(programs, std::move(agreed.attachments));
   context_.knows_caches = direct_peers_.has_value();
   if (!reads) direct_peers_.reset();
-  std::vector<int> tags;
 #ifdef LONGSHORE_HAVE_MPI
-  if (is_mpi_carrier(by_)) tags = mpi::take_message_tags(ranks_, programs);
+  if (is_mpi_carrier(by_)) tags_ = mpi::hold_message_tags(ranks_, by_, programs);
 #endif
   std::size_t number = 0;
   for (auto& program : programs) {
@@ -61,9 +61,10 @@ exchange_plan::exchange_plan(team& ranks, plan_setup setup, plan_arguments argum
       std::size_t parts = 0;
       for (auto& in : round.incoming)
         for (auto& part : in.parts) part.number = parts++;
+      waits_by_calls_ = waits_by_calls_ || !round.pairs.empty();
       if (direct_peers_) split(round);
       if (!is_mpi_carrier(by_)) cut(round);
-      prepared.rounds.push_back({make_mover(round, number++, tags), round.combines});
+      prepared.rounds.push_back({make_mover(round, number++), round.combines});
     }
   }
   if (agreed.has_channels) open_channels();
@@ -112,10 +113,11 @@ void exchange_plan::check_sizes(std::span<const exchange_program> programs) cons
                         checked_from_bytes = std::size_t{1} << 20;
   const bool is_mpi = is_mpi_carrier(by_);
   std::size_t total = 0;
-  const auto bytes_of = [&](const auto& messages) {
-    std::size_t bytes = 0, longest = 0;
+  const auto bytes_of = [&](const exchange_round& round, const auto& messages) {
+    std::size_t bytes = 0, counted = 0;
     for (const auto& message : messages) {
-      if (is_mpi ? message.peer == ranks_.rank() : ranks_.nodes().is_local(message.peer)) continue;
+      const bool is_copied = message.peer == ranks_.rank() && round.pairs.empty();
+      if (is_mpi ? is_copied : ranks_.nodes().is_local(message.peer)) continue;
       std::size_t length = 0;
       for (const auto& part : message.parts) {
         const auto& memory = context_.memory(part.memory);
@@ -123,21 +125,23 @@ void exchange_plan::check_sizes(std::span<const exchange_program> programs) cons
         length +=
             part.elements.size() * element_bytes_of(memory) + memory.size() * cache_line_bytes;
       }
-      bytes += length;
-      longest = std::max(longest, length);
+      // A collective counts the bytes of all messages.
+      counted = by_ == carrier::mpi_neighbor ? counted + length : std::max(counted, length);
+      const bool needs_buffer =
+          by_ != carrier::mpi_subarray &&
+          (!context_.posts_in_place || contiguous_memory(context_, message) == nullptr);
+      if (needs_buffer) bytes += length;
     }
-    // A collective counts the bytes of all messages.
-    const std::size_t counted = by_ == carrier::mpi_neighbor ? bytes : longest;
     if (is_mpi && counted > max_mpi_bytes)
       fail(errc::unsupported,
-           "the {} messages of rank {} have {} bytes, and an MPI strategy can send and receive {}: "
-           "use another strategy, or fewer fields in a plan",
+           "the {} messages of rank {} have {} bytes, and calls of MPI can send and receive {}: "
+           "use another strategy or mode, or fewer fields in a plan",
            name_, ranks_.rank(), counted, max_mpi_bytes);
     return bytes;
   };
   for (const auto& program : programs)
     for (const auto& round : program.rounds)
-      total += bytes_of(round.outgoing) + bytes_of(round.incoming);
+      total += bytes_of(round, round.outgoing) + bytes_of(round, round.incoming);
   if (total < checked_from_bytes) return;
   const std::size_t available =
       available_memory_bytes() / static_cast<std::size_t>(ranks_.nodes().ranks_on_my_node());
@@ -222,10 +226,9 @@ void exchange_plan::cut([[maybe_unused]] exchange_round& round) const {
 #endif
 }
 
-std::unique_ptr<mover> exchange_plan::make_mover(const exchange_round& round, std::size_t number,
-                                                 [[maybe_unused]] std::span<const int> tags) {
+std::unique_ptr<mover> exchange_plan::make_mover(const exchange_round& round, std::size_t number) {
 #ifdef LONGSHORE_HAVE_MPI
-  if (is_mpi_carrier(by_)) return mpi::make_mpi_mover(by_, context_, round, tags);
+  if (is_mpi_carrier(by_)) return mpi::make_mpi_mover(by_, context_, round, *tags_);
 #endif
   auto made = std::make_unique<link_mover>(context_, round,
                                            direct_peers_ ? &*direct_peers_ : nullptr, number);
@@ -311,8 +314,7 @@ void exchange_plan::start(std::span<const std::size_t> programs,
   in_flight_ = true;
   current_round_ = 0;
   start_round();
-  // A sequence of MPI calls ends with the call that waits, without a test before.
-  if (!is_mpi_carrier(by_)) current_[0]->by->progress();
+  if (!waits_by_calls_) current_[0]->by->progress();
 }
 
 // Continues the rounds that have begun, and returns whether all rounds are done. A round whose
@@ -352,7 +354,7 @@ void exchange_plan::wait() {
   if (!in_flight_)
     fail(errc::usage, "wait() on a {} exchange that was not started: start an operation first",
          name_);
-  if (is_mpi_carrier(by_)) {
+  if (waits_by_calls_) {
     current_[current_round_]->by->complete();
     while (current_round_ + 1 < current_.size()) {
       ++current_round_;

@@ -94,8 +94,7 @@ class exchange_plan {
   void check_sizes(std::span<const exchange_program> programs) const;
   void split(exchange_round& round);
   void cut(exchange_round& round) const;
-  [[nodiscard]] std::unique_ptr<mover> make_mover(const exchange_round& round, std::size_t number,
-                                                  std::span<const int> tags);
+  [[nodiscard]] std::unique_ptr<mover> make_mover(const exchange_round& round, std::size_t number);
   void open_channels();
   void post_messages();
   [[nodiscard]] std::size_t pending() const;
@@ -115,6 +114,9 @@ class exchange_plan {
   memory_watch watch_;
   mover_context context_;
   std::optional<direct_peers> direct_peers_;
+  // Whether the plan waits by the blocking calls of its sequence of MPI calls, without tests.
+  bool waits_by_calls_ = false;
+  std::shared_ptr<const std::vector<int>> tags_;  // of MPI calls
   std::vector<prepared_program> programs_;
   std::vector<link_mover*> link_movers_;
   std::unique_ptr<channel_set> channels_;

@@ -45,8 +45,8 @@ struct incoming_message {
 struct call_pair {
   int outgoing = -1, incoming = -1;  ///< their numbers in the round; -1 if there is no message
   int opposite = -1;                 ///< the pair whose messages travel in the opposite direction
-  /// Whether this rank sends its message before it receives. The ranks at both ends of a message
-  /// differ in that, unless they are the same rank.
+  /// Whether this rank sends before it receives. Exactly one of the two ranks of a message does,
+  /// unless they are the same rank.
   bool sends_first = true;
 };
 

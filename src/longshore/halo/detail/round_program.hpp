@@ -17,12 +17,14 @@ namespace longshore::detail {
 /// Throws errc::usage if the cells of a message of this rank do not fit those at its other end.
 void check_messages(const team& ranks, std::span<const halo_round> rounds);
 
-/// What carries the messages of a mode. Both enumerations have the same order.
+/// The carrier of a mode of MPI calls. Both enumerations have them in the same order.
 [[nodiscard]] constexpr carrier carrier_of(halo_mode mode) noexcept {
   return static_cast<carrier>(mode);
 }
+static_assert(carrier_of(halo_mode::sendrecv) == carrier::mpi_sendrecv &&
+              carrier_of(halo_mode::rma_flush) == carrier::mpi_rma_flush);
 
-/// For modes of MPI calls: adds a pair, whose messages will be the next of the round.
+/// For modes of MPI calls: adds a pair. Call before its messages are added to the round.
 void add_call_pair(exchange_round& round, bool has_outgoing, bool has_incoming);
 /// Completes the pairs of a round. Pair i travels in directions[i].
 void order_calls(exchange_round& round, const rank_grid& grid,

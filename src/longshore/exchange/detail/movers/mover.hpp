@@ -245,10 +245,13 @@ class mover {
 
 namespace longshore::mpi {
 
-/// Takes the tags of a plan: one for each pair of a round, and at least two. Rounds come one after
-/// another, so they share the tags. All ranks take equally many.
-[[nodiscard]] std::vector<int> take_message_tags(
-    team& ranks, std::span<const detail::exchange_program> programs);
+/// Takes the tags of a plan, and releases them with the last copy of the result. No other plan has
+/// them meanwhile. Messages between two ranks are sent and received in one order, so two tags are
+/// enough. Only requests that start together in any order need a tag for each pair. Rounds come one
+/// after another, and share the tags. All ranks take equally many. Throws errc::unsupported if too
+/// many plans hold tags.
+[[nodiscard]] std::shared_ptr<const std::vector<int>> hold_message_tags(
+    team& ranks, detail::carrier by, std::span<const detail::exchange_program> programs);
 
 /// Collective. Makes the mover of a round for a carrier of MPI calls. Contiguous messages are sent
 /// from and received into their memory if the context allows it. Other messages travel through a

@@ -25,7 +25,8 @@ mpi_mover::mpi_mover(const mover_context& context, const exchange_round& round,
   };
   for (const auto& out : round.outgoing) {
     detail::message_packer packer(context, out);
-    const std::size_t bytes = packer.bytes();
+    // MPI packs without the padding between fields.
+    const std::size_t bytes = buffered == buffering::none ? packer.payload_bytes() : packer.bytes();
     transfers_.mpi += packer.payload_bytes();
     ++moved_.messages;
     moved_.wire_bytes += bytes;
@@ -37,22 +38,22 @@ mpi_mover::mpi_mover(const mover_context& context, const exchange_round& round,
   for (const auto& in : round.incoming) {
     const bool is_copied = in.peer == me && round.pairs.empty();
     const std::size_t number = store_.add(in, is_copied ? &context.memories : nullptr);
-    is_in_place_.push_back(buffered == buffering::none);
     if (is_copied) {
       transfers_.copied += payload_bytes(context, in);
       own_.push_back(number);
       continue;
     }
     std::byte* const data = buffered == buffering::strided ? address(in) : nullptr;
-    if (data != nullptr) is_in_place_.back() = true;
-    incoming_.push_back(
-        {{data, count(store_.message_bytes(number), "a message"), in.peer, tags[0]}, number});
+    incoming_.push_back({{data, count(store_.message_bytes(number), "a message"), in.peer, tags[0]},
+                         number,
+                         data != nullptr || buffered == buffering::none});
   }
   store_.sort();
   for (std::size_t p = 0; p < pairs_.size(); ++p) {
     const auto& [out, in, opposite, sends_first] = pairs_[p];
-    if (out >= 0) outgoing_[static_cast<std::size_t>(out)].tag = tags[p];
-    if (in >= 0) incoming_[static_cast<std::size_t>(in)].tag = tags[p];
+    const int tag = tags[p < tags.size() ? p : 0];
+    if (out >= 0) outgoing_[static_cast<std::size_t>(out)].tag = tag;
+    if (in >= 0) incoming_[static_cast<std::size_t>(in)].tag = tag;
   }
   if (buffered == buffering::none) return;
   // First the sizes are added up. Then each message without an address gets its part of the buffer.
@@ -93,7 +94,7 @@ void mpi_mover::receive_into(std::byte* memory) {
 void mpi_mover::receive_in_place(const exchange_round& round) {
   for (auto& in : incoming_) {
     in.data = detail::contiguous_memory(context_, round.incoming[in.number]);
-    is_in_place_[in.number] = true;
+    in.is_in_place = true;
   }
 }
 
@@ -116,7 +117,7 @@ void mpi_mover::complete() {
 void mpi_mover::store_all() {
   for (const auto& in : incoming_)
     store_.arrive(
-        in.number, in.data, [](std::size_t) {}, is_in_place_[in.number]);
+        in.number, in.data, [](std::size_t) {}, in.is_in_place);
   has_arrived_ = is_done_ = true;
 }
 
@@ -126,13 +127,18 @@ std::size_t mpi_mover::memory_bytes() const {
   return bytes + incoming_.size() * sizeof(received_message);
 }
 
-std::vector<int> take_message_tags(longshore::team& ranks,
-                                   std::span<const detail::exchange_program> programs) {
-  std::size_t pairs = 2;
-  for (const auto& program : programs)
-    for (const auto& round : program.rounds) pairs = std::max(pairs, round.pairs.size());
-  std::vector<int> tags;
-  while (tags.size() < pairs) tags.push_back(dynamic_cast<mpi::team&>(ranks).take_message_tag());
+std::shared_ptr<const std::vector<int>> hold_message_tags(
+    longshore::team& ranks, carrier by, std::span<const detail::exchange_program> programs) {
+  std::size_t count = 2;
+  if (by == carrier::mpi_persistent)
+    for (const auto& program : programs)
+      for (const auto& round : program.rounds) count = std::max(count, round.pairs.size());
+  auto& holder = dynamic_cast<mpi::team&>(ranks);
+  const std::shared_ptr<std::vector<int>> tags(new std::vector<int>, [&holder](auto* held) {
+    for (const int tag : *held) holder.release_message_tag(tag);
+    delete held;
+  });
+  while (tags->size() < count) tags->push_back(holder.hold_message_tag());
   return tags;
 }
 

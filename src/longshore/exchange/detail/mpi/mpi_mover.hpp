@@ -28,11 +28,12 @@ struct call_arguments {
 
 /// Which messages travel through the buffer of a mover.
 enum class buffering {
-  strided,           ///< the messages that are not contiguous
-  all,               ///< all messages
-  strided_outgoing,  ///< the outgoing messages that are not contiguous; incoming messages have no
-                     ///< address until the mover calls receive_into() or receive_in_place()
-  none               ///< no message: MPI reads and writes the memory, and `data` stays null
+  strided,  ///< the messages that are not contiguous
+  all,      ///< all messages
+  /// The outgoing messages that are not contiguous. Incoming messages have no address until the
+  /// mover calls receive_into() or receive_in_place().
+  strided_outgoing,
+  none  ///< no message: MPI reads and writes the memory, and `data` stays null
 };
 
 class mpi_mover : public detail::mover {
@@ -67,6 +68,7 @@ class mpi_mover : public detail::mover {
   };
   struct received_message : call_arguments {
     std::size_t number;  // in the store
+    bool is_in_place;    // whether it arrives in the memory of the plan
   };
   /// Packs an outgoing message, unless it is sent from its memory.
   void pack(const sent_message& out) const {
@@ -97,7 +99,6 @@ class mpi_mover : public detail::mover {
   /// watchdog ends the process.
   [[nodiscard]] watchdog::section limit_time() { return {team_.watchdog(), context_.awaited}; }
   [[nodiscard]] MPI_Comm comm() const noexcept { return team_.comm(); }
-  [[nodiscard]] std::byte* buffer() const noexcept { return buffer_.data(); }
 
   const mover_context& context_;
   mpi::team& team_;
@@ -109,8 +110,7 @@ class mpi_mover : public detail::mover {
   void store_all();
 
   detail::message_store store_;
-  std::vector<std::size_t> own_;   // numbers of messages of this rank to itself that are copied
-  std::vector<bool> is_in_place_;  // by number in the store
+  std::vector<std::size_t> own_;  // numbers of messages of this rank to itself that are copied
   pages buffer_;
   std::size_t buffer_bytes_ = 0;
   traffic moved_;

@@ -17,7 +17,8 @@
 namespace longshore::mpi {
 namespace {
 
-// The number of the message of a block in the round, or -1. Blocks are in the order of the collective.
+// For each block of the collective, in its order: the number of its message, or -1. Messages of a rank
+// to itself that are copied have no number.
 using message_of_block = std::vector<int>;
 
 // The ranks of a collective, and the messages of its blocks.
@@ -99,10 +100,10 @@ neighbourhood neighbourhood_of(mpi::team& ranks, const exchange_round& round) {
   neighbourhood around;
   if (round.pairs.empty()) {
     std::vector<int> sources, destinations;
-    for (std::size_t i = 0; i < round.incoming.size(); ++i) {
-      if (round.incoming[i].peer == ranks.rank()) continue;
-      around.received.push_back(static_cast<int>(i));
-      sources.push_back(round.incoming[i].peer);
+    for (const auto& in : round.incoming) {
+      if (in.peer == ranks.rank()) continue;
+      around.received.push_back(static_cast<int>(sources.size()));
+      sources.push_back(in.peer);
     }
     for (const auto& out : round.outgoing) {
       around.sent.push_back(static_cast<int>(destinations.size()));
@@ -178,53 +179,46 @@ class neighbor_mover final : public mpi_mover {
       : mpi_mover(context, round, tags, without_packing ? buffering::strided : buffering::all),
         around_(std::move(around)),
         without_packing_(without_packing) {
-    const auto add_block = [this](const call_arguments& call, blocks& of) {
+    const auto add_block = [](const call_arguments& call, blocks& of) {
       const bool exists = call.rank != MPI_PROC_NULL;
       of.bytes.push_back(call.bytes);
       of.offsets.push_back(
-          count(exists ? static_cast<std::size_t>(call.data - buffer()) : 0, "a message"));
+          count(exists ? static_cast<std::size_t>(call.data - of.first) : 0, "a message"));
     };
+    static std::byte nothing{};  // MPICH refuses null pointers even if there is no block
+    sent_.first = outgoing_.empty() ? &nothing : outgoing_[0].data;
+    received_.first = incoming_.empty() ? &nothing : incoming_[0].data;
     if (!without_packing) {
       for (const int i : around_.sent) add_block(outgoing({.outgoing = i}), sent_);
-      for (const int i : around_.received) add_block(incoming_block(i), received_);
+      for (const int i : around_.received) add_block(incoming({.incoming = i}), received_);
     }
-    // MPICH refuses null pointers even if there is no block.
     for (auto* const of : {&sent_, &received_}) of->bytes.reserve(1), of->offsets.reserve(1);
   }
 
  private:
   struct blocks {
-    std::vector<int> bytes, offsets;
+    std::byte* first = nullptr;
+    std::vector<int> bytes, offsets;  // the offsets count from the first block
   };
-  // Messages that are copied have no block, so `i` counts all messages of the round.
-  [[nodiscard]] const call_arguments& incoming_block(int i) const {
-    static const call_arguments none;
-    const auto found = std::find_if(incoming_.begin(), incoming_.end(), [&](const auto& in) {
-      return in.number == static_cast<std::size_t>(i);
-    });
-    return i < 0 ? none : *found;
-  }
   void start_calls() override {
     if (without_packing_) {
       const auto deadline = limit_time();
       const auto& out = outgoing({.outgoing = around_.sent[0]});
       return check(MPI_Neighbor_alltoall(out.data, out.bytes, MPI_BYTE,
-                                         incoming_block(around_.received[0]).data, out.bytes,
-                                         MPI_BYTE, around_.comm.get()),
+                                         incoming({.incoming = around_.received[0]}).data,
+                                         out.bytes, MPI_BYTE, around_.comm.get()),
                    "MPI_Neighbor_alltoall");
     }
     for (const auto& out : outgoing_) pack(out);
-    std::byte nothing{};
-    std::byte* const messages = buffer() == nullptr ? &nothing : buffer();
     if (pairs_.empty())
       return check(
-          MPI_Ineighbor_alltoallv(messages, sent_.bytes.data(), sent_.offsets.data(), MPI_BYTE,
-                                  messages, received_.bytes.data(), received_.offsets.data(),
+          MPI_Ineighbor_alltoallv(sent_.first, sent_.bytes.data(), sent_.offsets.data(), MPI_BYTE,
+                                  received_.first, received_.bytes.data(), received_.offsets.data(),
                                   MPI_BYTE, around_.comm.get(), &request_),
           "MPI_Ineighbor_alltoallv");
     const auto deadline = limit_time();
-    check(MPI_Neighbor_alltoallv(messages, sent_.bytes.data(), sent_.offsets.data(), MPI_BYTE,
-                                 messages, received_.bytes.data(), received_.offsets.data(),
+    check(MPI_Neighbor_alltoallv(sent_.first, sent_.bytes.data(), sent_.offsets.data(), MPI_BYTE,
+                                 received_.first, received_.bytes.data(), received_.offsets.data(),
                                  MPI_BYTE, around_.comm.get()),
           "MPI_Neighbor_alltoallv");
   }

@@ -5,6 +5,8 @@
 // Cost: one dependent step per pair. start() blocks until all messages have arrived.
 #include <longshore/exchange/detail/mpi/mpi_mover.hpp>
 
+#include <cassert>
+
 namespace longshore::mpi {
 namespace {
 
@@ -14,7 +16,9 @@ class pair_mover final : public mpi_mover {
  public:
   pair_mover(carrier by, const mover_context& context, const exchange_round& round,
              std::span<const int> tags)
-      : mpi_mover(context, round, tags), by_(by) {}
+      : mpi_mover(context, round, tags), by_(by) {
+    assert(!round.pairs.empty());
+  }
 
  private:
   void start_calls() override {

@@ -2,7 +2,7 @@
 // subarray. The sequences of the first two are those of halobench (github.com/davidhenty/halobench,
 // haloswap.f90).
 //
-// Cost: one step; two requests per pair of messages. start() does not block.
+// Cost: one step; one request per message. start() does not block.
 #include <longshore/exchange/detail/mpi/mpi_mover.hpp>
 
 #include <algorithm>

@@ -34,16 +34,16 @@ class rma_mover : public mpi_mover {
 
  protected:
   [[nodiscard]] MPI_Win window() const noexcept { return window_; }
-  // Packs the messages to a rank, or all, and puts them into the windows of their receivers.
-  void put_all(int to = MPI_ANY_SOURCE) {
-    for (std::size_t i = 0; i < outgoing_.size(); ++i) {
-      const auto& out = outgoing_[i];
-      if (to != MPI_ANY_SOURCE && out.rank != to) continue;
-      pack(out);
-      check(MPI_Put(out.data, out.bytes, MPI_BYTE, out.rank, target_offsets_[i], out.bytes,
-                    MPI_BYTE, window_),
-            "MPI_Put");
-    }
+  // Packs outgoing message i, and puts it into the window of its receiver.
+  void put(std::size_t i) {
+    const auto& out = outgoing_[i];
+    pack(out);
+    check(MPI_Put(out.data, out.bytes, MPI_BYTE, out.rank, target_offsets_[i], out.bytes, MPI_BYTE,
+                  window_),
+          "MPI_Put");
+  }
+  void put_all() {
+    for (std::size_t i = 0; i < outgoing_.size(); ++i) put(i);
   }
   // The ranks at the other ends of messages, in ascending order and without repetition. This rank
   // is one of them if it sends messages to itself.
@@ -202,7 +202,7 @@ class rma_pscw_mover final : public rma_mover {
 
 // MPI_Win_lock_all once. Then each exchange has an empty message "memory is writable", puts,
 // MPI_Win_flush, and an empty message "memory is written" per neighbour. The two kinds of empty
-// messages have tags of their own, because between two ranks each may overtake the other.
+// messages have different tags, because a rank may send either kind first.
 class rma_flush_mover final : public rma_mover {
  public:
   rma_flush_mover(const mover_context& context, const exchange_round& round,
@@ -248,7 +248,8 @@ void rma_flush_mover::start_calls() {
   for (const int destination : destinations_) {
     check(MPI_Recv(nullptr, 0, MPI_BYTE, destination, writable_tag_, comm(), MPI_STATUS_IGNORE),
           "MPI_Recv");
-    put_all(destination);
+    for (std::size_t i = 0; i < outgoing_.size(); ++i)
+      if (outgoing_[i].rank == destination) put(i);
     check(MPI_Win_flush(destination, window()), "MPI_Win_flush");
     check(MPI_Isend(nullptr, 0, MPI_BYTE, destination, written_tag_, comm(),
                     &requests_.emplace_back()),
