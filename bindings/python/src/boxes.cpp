@@ -271,9 +271,9 @@ void start_copy(const rank_copy& self) {
 }
 
 #define FIELD_OF_CALL "str | int | tuple[numpy.ndarray, ...]"
-#define FIELDS_OF_CALL "str | int | collections.abc.Sequence[str | int]"
+#define FIELDS_OF_CALL "str | int | collections.abc.Sequence[str | int] | None"
 #define UPDATING_CALL \
-  "self, *, fields: " FIELDS_OF_CALL " = (), width: " WIDTH_OF_CALL " = None) -> None"
+  "self, *, fields: " FIELDS_OF_CALL " = None, width: " WIDTH_OF_CALL " = None) -> None"
 
 void bind_plan(nb::module_& module) {
   nb::class_<rank_boxes>(module, "Boxes",
@@ -325,10 +325,10 @@ or TypeError for unsuitable arrays.
             start_update(self, fields, width);
             wait_for_plan(self.plan());
           },
-          nb::kw_only(), "fields"_a = nb::tuple(), "width"_a = nb::none(),
+          nb::kw_only(), "fields"_a = nb::none(), "width"_a = nb::none(),
           nb::sig("def update(" UPDATING_CALL),
           "Copies cells of their owners to the halos of other boxes: start_update() and wait().")
-      .def("start_update", &start_update, nb::kw_only(), "fields"_a = nb::tuple(),
+      .def("start_update", &start_update, nb::kw_only(), "fields"_a = nb::none(),
            "width"_a = nb::none(), nb::sig("def start_update(" UPDATING_CALL),
            R"(Begins an update of the given fields, or of all.
 
@@ -347,11 +347,11 @@ nor write halos, and do not write cells within a width of a border of their box.
             start_combining<&box_exchange::start_accumulate>(self, op, fields, width);
             wait_for_plan(self.plan());
           },
-          "op"_a = "add", nb::kw_only(), "fields"_a = nb::tuple(), "width"_a = nb::none(),
+          "op"_a = "add", nb::kw_only(), "fields"_a = nb::none(), "width"_a = nb::none(),
           nb::sig("def accumulate(" COMBINING_CALL(FIELDS_OF_CALL)),
           "Combines the copies of each cell into the cell: start_accumulate() and wait().")
       .def("start_accumulate", &start_combining<&box_exchange::start_accumulate>, "op"_a = "add",
-           nb::kw_only(), "fields"_a = nb::tuple(), "width"_a = nb::none(),
+           nb::kw_only(), "fields"_a = nb::none(), "width"_a = nb::none(),
            nb::sig("def start_accumulate(" COMBINING_CALL(FIELDS_OF_CALL)),
            R"(Begins to combine the copies of cells into the cells of their owners.
 
@@ -370,12 +370,12 @@ Until the operation is complete, neither read nor write the fields.)")
             start_combining<&box_exchange::start_assemble>(self, op, fields, width);
             wait_for_plan(self.plan());
           },
-          "op"_a = "add", nb::kw_only(), "fields"_a = nb::tuple(), "width"_a = nb::none(),
+          "op"_a = "add", nb::kw_only(), "fields"_a = nb::none(), "width"_a = nb::none(),
           nb::sig("def assemble(" COMBINING_CALL(FIELDS_OF_CALL)),
           "Gives each cell and all copies of it their combined value: start_assemble() and wait().")
       .def(
           "start_assemble", &start_combining<&box_exchange::start_assemble>, "op"_a = "add",
-          nb::kw_only(), "fields"_a = nb::tuple(), "width"_a = nb::none(),
+          nb::kw_only(), "fields"_a = nb::none(), "width"_a = nb::none(),
           nb::sig("def start_assemble(" COMBINING_CALL(FIELDS_OF_CALL)),
           "Begins an accumulate by ``op``, and then gives the value of each cell to its copies. So "
           "a cell has the same bits in all boxes. The arguments and the rules are those of "

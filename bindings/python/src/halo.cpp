@@ -346,7 +346,7 @@ std::string text_of(const rank_halo& self) {
 
 // The types of arguments, in signatures.
 #define FIELD_OF_CALL "str | int | numpy.ndarray"
-#define FIELDS_OF_CALL FIELD_OF_CALL " | collections.abc.Sequence[" FIELD_OF_CALL "]"
+#define FIELDS_OF_CALL FIELD_OF_CALL " | collections.abc.Sequence[" FIELD_OF_CALL "] | None"
 
 }  // namespace
 
@@ -428,12 +428,12 @@ array([4., 1., 2., 3., 4., 1.])
             start(self, arrays, fields, width);
             wait(self);
           },
-          "arrays"_a, "fields"_a = nb::tuple(), "width"_a = nb::none(),
-          nb::sig("def exchange(self, *arrays: numpy.ndarray, fields: " FIELDS_OF_CALL " = (), "
+          "arrays"_a, "fields"_a = nb::none(), "width"_a = nb::none(),
+          nb::sig("def exchange(self, *arrays: numpy.ndarray, fields: " FIELDS_OF_CALL " = None, "
                   "width: " WIDTH_OF_CALL " = None) -> None"),
           "Fills the halos of the given fields, or of all: start() and wait().")
-      .def("start", &start, "arrays"_a, "fields"_a = nb::tuple(), "width"_a = nb::none(),
-           nb::sig("def start(self, *arrays: numpy.ndarray, fields: " FIELDS_OF_CALL " = (), "
+      .def("start", &start, "arrays"_a, "fields"_a = nb::none(), "width"_a = nb::none(),
+           nb::sig("def start(self, *arrays: numpy.ndarray, fields: " FIELDS_OF_CALL " = None, "
                    "width: " WIDTH_OF_CALL " = None) -> None"),
            R"(Begins an exchange of the given fields, or of all.
 
@@ -454,11 +454,11 @@ program may read the cells of ``inner``, to compute another field.)")
             start_combining<halo_operation::accumulate>(self, op, fields, width);
             wait(self);
           },
-          "op"_a = "add", nb::kw_only(), "fields"_a = nb::tuple(), "width"_a = nb::none(),
+          "op"_a = "add", nb::kw_only(), "fields"_a = nb::none(), "width"_a = nb::none(),
           nb::sig("def accumulate(" COMBINING_CALL(FIELDS_OF_CALL)),
           "Combines the copies of each cell into the cell: start_accumulate() and wait().")
       .def("start_accumulate", &start_combining<halo_operation::accumulate>, "op"_a = "add",
-           nb::kw_only(), "fields"_a = nb::tuple(), "width"_a = nb::none(),
+           nb::kw_only(), "fields"_a = nb::none(), "width"_a = nb::none(),
            nb::sig("def start_accumulate(" COMBINING_CALL(FIELDS_OF_CALL)),
            R"(Begins to combine the copies of cells into the cells of their owners.
 
@@ -478,12 +478,12 @@ these layers or of a face.)")
             start_combining<halo_operation::assemble>(self, op, fields, width);
             wait(self);
           },
-          "op"_a = "add", nb::kw_only(), "fields"_a = nb::tuple(), "width"_a = nb::none(),
+          "op"_a = "add", nb::kw_only(), "fields"_a = nb::none(), "width"_a = nb::none(),
           nb::sig("def assemble(" COMBINING_CALL(FIELDS_OF_CALL)),
           "Gives each cell and all copies of it their combined value: start_assemble() and wait().")
       .def(
           "start_assemble", &start_combining<halo_operation::assemble>, "op"_a = "add",
-          nb::kw_only(), "fields"_a = nb::tuple(), "width"_a = nb::none(),
+          nb::kw_only(), "fields"_a = nb::none(), "width"_a = nb::none(),
           nb::sig("def start_assemble(" COMBINING_CALL(FIELDS_OF_CALL)),
           "Begins an accumulate by ``op``, and then gives the value of each cell to its copies. So "
           "a cell has the same bits on all ranks. The arguments and the rules are those of "

@@ -11,19 +11,22 @@ exchange_part part_from(std::span<const cell_field> fields, nb::handle arrays, n
                         nb::handle width) {
   exchange_part part;
   for (const nb::handle array : arrays) part.fields.push_back(number_of(fields, array));
-  if (nb::isinstance<nb::list>(given) || nb::isinstance<nb::tuple>(given))
+  if (nb::isinstance<nb::list>(given) || nb::isinstance<nb::tuple>(given)) {
+    if (nb::len(given) == 0)
+      fail(errc::usage, "fields: no field: name some, or pass None for all fields");
     for (const nb::handle field : given) {
       // On a rank without boxes, all fields of Boxes are the same empty tuple.
       if (nb::isinstance<nb::tuple>(field))
         fail(errc::usage, "fields: a tuple of arrays: give the name or the number of the field");
       part.fields.push_back(number_of(fields, field));
     }
-  else
+  } else if (!given.is_none()) {
     part.fields.push_back(number_of(fields, given));
+  }
   // The plan keeps each part that it has met. All orders of the same fields are one part.
   std::sort(part.fields.begin(), part.fields.end());
   part.fields.erase(std::unique(part.fields.begin(), part.fields.end()), part.fields.end());
-  if (part.fields.size() == fields.size() && part.fields.front() == 0 &&
+  if (part.fields.size() == fields.size() && !part.fields.empty() && part.fields.front() == 0 &&
       part.fields.back() + 1 == static_cast<int>(fields.size()))
     part.fields.clear();
   if (!width.is_none()) part.width = widths_from(width, fields.front().layers.low.size());

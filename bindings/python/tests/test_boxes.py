@@ -239,6 +239,7 @@ def test_wrong_parts_are_refused_on_all_ranks() -> None:
             ("update", {"fields": 2}, "field 2 of a part of a plan of boxes: use numbers from 0 to 1"),
             ("accumulate", {"fields": [-1]}, "field -1 of a part"),
             ("start_update", {"fields": [boxes.fields[0]]}, "give the name or the number"),
+            ("update", {"fields": ()}, "no field: name some"),
             ("start_update", {"width": (1,)}, "width: 1 values for 2 dimensions"),
             ("assemble", {"op": "minimum", "fields": "z"}, "operation minimum on complex64"),
         ]
