@@ -79,6 +79,75 @@ TEST(GhostBinding, only_some_ranks_may_bind_other_memory) {
   });
 }
 
+TEST(GhostBinding, a_plan_may_be_made_before_its_memory) {
+  spmd([](team& team) {
+    const auto c = ghost_cases(team.size()).front();
+    const auto me = static_cast<std::uint64_t>(team.rank());
+    auto strategies = possible_strategies(team);
+    strategies.push_back(ghost_strategy::automatic);
+    for (const auto strategy : strategies)
+      for (std::uint64_t way = 0; way < 5; ++way) {
+        const auto graph = graph_of(team, c);
+        ghost_exchange plan(graph, {.strategy = strategy});
+        EXPECT_TRUE(plan);
+        EXPECT_EQ(plan.strategy(), strategy);
+        EXPECT_EQ(plan.memory_bytes() + plan.neighbours() + plan.moved().payload_bytes, 0u);
+        expect_error(team, errc::usage, {"no memory yet", "rebind"}, [&] { plan.update(); });
+        expect_error(team, errc::usage, {"no memory yet"}, [&] { plan.accumulate(op::add{}); });
+        expect_error(team, errc::usage, {"no memory yet"}, [&] { plan.wait(); });
+        ghost_exchange moved = std::move(plan);
+        EXPECT_FALSE(plan);  // NOLINT(bugprone-use-after-move)
+        plan = std::move(moved);
+        test_field<double, shared_bytes> first(graph.owned(), graph.ghosts()),
+            second(graph.owned(), graph.ghosts());
+        std::uint64_t tag = 10 * way;
+        for (auto* const field : {&first, &second}) {
+          field->fill(++tag, me);
+          if (way == 0) plan.update(field->view());
+          if (way == 1) plan.start_update(field->view()), plan.wait();
+          if (way == 2) plan.rebind(field->view()), plan.update();
+          if (way == 3) plan.remake(graph), plan.update(field->view());
+          if (way == 4) plan.remake(graph, {field->view().memory()}), plan.update();
+          EXPECT_EQ(wrong_after_update(*field, c, team.rank(), tag, double{}), 0u)
+              << name_of(strategy) << ", way " << way;
+        }
+        EXPECT_NE(plan.strategy(), ghost_strategy::automatic);
+      }
+  });
+}
+
+TEST(GhostBinding, ranks_agree_on_the_first_memory_of_a_plan) {
+  spmd([](team& team) {
+    const ghost_graph graph(team, std::size_t{1},
+                            std::vector<std::int64_t>{(team.rank() + 1) % team.size()});
+    const bool is_last = team.rank() == team.size() - 1;
+    std::vector<double> x{1.0 * team.rank(), 0};
+    std::vector<float> y(2);
+    const ghost_field dx(x.data(), x.data() + 1);
+    const std::vector<ghost_memory> none, right{dx.memory()},
+        floats{ghost_field(y.data(), y.data() + 1).memory()};
+    for (const auto strategy : possible_strategies(team)) {
+      const ghost_options options{.strategy = strategy};
+      if (team.size() > 1)
+        expect_error(team, errc::usage, {"fields: 1", "fields: 0"},
+                     [&] { ghost_exchange(graph, options, is_last ? none : right); });
+      ghost_exchange plan(graph, options);
+      if (team.size() > 1)
+        expect_error(team, errc::usage, {"float64 (8 bytes)", "float32 (4 bytes)"},
+                     [&] { plan.rebind(is_last ? floats : right); });
+      expect_error(team, errc::usage, {"no memory for 1 ghosts"},
+                   [&] { plan.update(is_last ? ghost_field<double>(x.data(), nullptr) : dx); });
+      x[1] = -1;
+      plan.update(dx);
+      EXPECT_EQ(x[1], (team.rank() + 1) % team.size());
+      plan.remake(graph, none);  // takes the memory away again
+      expect_error(team, errc::usage, {"no memory yet"}, [&] { plan.update(); });
+    }
+    expect_error(team, errc::usage, {"for no operation"},
+                 [&] { ghost_exchange(graph, {.updates = false, .accumulates = false}); });
+  });
+}
+
 TEST(GhostBinding, elements_may_lie_anywhere_in_an_array) {
   spmd([](team& team) {
     const auto me = static_cast<std::uint64_t>(team.rank());

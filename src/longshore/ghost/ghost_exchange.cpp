@@ -19,29 +19,41 @@ ghost_exchange& ghost_exchange::operator=(ghost_exchange&& other) noexcept = def
 void ghost_exchange::remake(const ghost_graph& graph) { remake(graph, fields_); }
 
 void ghost_exchange::remake(const ghost_graph& graph, const std::vector<ghost_memory>& fields) {
-  (void)made_plan();
+  if (!awaits_memory()) (void)made_plan();
   make(graph, fields);
 }
 
 detail::exchange_plan& ghost_exchange::made_plan() const {
+  if (awaits_memory())
+    fail(errc::usage,
+         "a ghost plan has no memory yet: bind it to fields first, on all ranks, by a rebind or an "
+         "update with fields");
   plan_.check_made("a ghost plan");
   return *plan_;
 }
 
 void ghost_exchange::make(const ghost_graph& graph, const std::vector<ghost_memory>& fields) {
   auto arguments = detail::check_ghost_plan(graph, options_, fields);
+  const detail::ghost_links& links = graph.links();
   auto strategy = options_.strategy;
-  if (strategy == ghost_strategy::automatic)
-    strategy = detail::choose_ghost_strategy(graph.links(), fields, arguments);
-  plan_ = {
-      graph.links().ranks(), "a plan of ghosts",
-      detail::make_ghost_plan(graph.links(), strategy, options_, fields, std::move(arguments))};
+  if (fields.empty()) {  // agrees in the first call of a plan, which other ranks may make
+    links.neighbours()->agree(arguments.numbers(), [&](const detail::agreed_numbers& largest) {
+      arguments.agree(links.ranks(), largest);
+    });
+    plan_ = {};
+  } else {
+    if (strategy == ghost_strategy::automatic)
+      strategy = detail::choose_ghost_strategy(links, fields, arguments);
+    plan_ = {links.ranks(), "a plan of ghosts",
+             detail::make_ghost_plan(links, strategy, options_, fields, std::move(arguments))};
+  }
   strategy_ = strategy;
   fields_ = fields;
   graph_ = graph;
 }
 
 void ghost_exchange::rebind(const std::vector<ghost_memory>& fields) {
+  if (awaits_memory()) return make(graph_, fields);
   (void)made_plan();
   plan_.check_team();
   if (fields.size() != fields_.size())
@@ -92,9 +104,13 @@ void ghost_exchange::start_assemble(std::span<const combine_op> operations) {
 bool ghost_exchange::test() { return made_plan().test(); }
 void ghost_exchange::wait() { made_plan().wait(); }
 traffic ghost_exchange::moved(ghost_operation operation) const {
-  return made_plan().moved(static_cast<std::size_t>(operation));
+  return awaits_memory() ? traffic() : made_plan().moved(static_cast<std::size_t>(operation));
 }
-std::size_t ghost_exchange::neighbours() const { return made_plan().neighbours(); }
-std::size_t ghost_exchange::memory_bytes() const { return made_plan().memory_bytes(); }
+std::size_t ghost_exchange::neighbours() const {
+  return awaits_memory() ? 0 : made_plan().neighbours();
+}
+std::size_t ghost_exchange::memory_bytes() const {
+  return awaits_memory() ? 0 : made_plan().memory_bytes();
+}
 
 }  // namespace longshore

@@ -54,11 +54,15 @@ class ghost_exchange {
   /// a plan that was moved from.
   ghost_exchange();
   /// Whether this is a plan, and not empty.
-  explicit operator bool() const noexcept { return static_cast<bool>(plan_); }
+  explicit operator bool() const noexcept { return static_cast<bool>(graph_); }
   /// Collective. REQUIRES: the memory of the fields has an element for each owned element and each
   /// ghost of the graph, and exists until the plan is destroyed or bound to other memory. All ranks
   /// pass the same options, and fields of the same types in the same order; otherwise all ranks throw
   /// errc::usage. Throws errc::unsupported on all ranks if the ranks cannot use the strategy.
+  ///
+  /// Without fields, this is a plan without memory, for programs whose vectors come later. Its first
+  /// rebind(), update() or start_update() with fields makes the plan, and is collective that once.
+  /// Operations before that throw errc::usage.
   ///
   /// The messages and the memory per rank depend on the strategy (docs/reference/ghost.md).
   template <class... T>
@@ -118,11 +122,12 @@ class ghost_exchange {
     wait();
   }
 
-  /// Local. Binds the plan to other fields of the same types, and with the same places, such as
-  /// vectors that a program allocates anew. Neighbours that read a field learn its address in the next
-  /// operation. A plan that was made for own memory packs messages also after it was bound to
-  /// shareable memory. Throws errc::usage for other types or places, if the plan is in flight, and if
-  /// the plan was made for memory that neighbours read, and the new memory cannot be read.
+  /// Local, but collective if the plan has no memory yet. Binds the plan to other fields of the same
+  /// types, and with the same places, such as vectors that a program allocates anew. Neighbours that
+  /// read a field learn its address in the next operation. A plan that was made for own memory packs
+  /// messages also after it was bound to shareable memory. Throws errc::usage for other types or
+  /// places, if the plan is in flight, and if the plan was made for memory that neighbours read, and
+  /// the new memory cannot be read.
   template <class... T>
   void rebind(const ghost_field<T>&... fields) {
     rebind(std::vector<ghost_memory>{fields.memory()...});
@@ -142,7 +147,7 @@ class ghost_exchange {
 
   /// Collective. Remakes the plan for other ghosts, which have the same form as in the graph.
   /// REQUIRES: the fields have memory for the new number of ghosts, at the same addresses. The call
-  /// is cheap if few ghosts change.
+  /// is cheap if few ghosts change. A plan without memory stays one, unless fields are given.
   void remake(std::span<const location> ghosts) { remake(graph_.remade(ghosts)); }
   void remake(const global_indices& ghosts) { remake(graph_.remade(ghosts)); }
   void remake(const global_indices& ghosts, std::span<const int> owners) {
@@ -156,9 +161,10 @@ class ghost_exchange {
   /// The traffic of this rank in one operation. The payload of an update is the bytes of elements
   /// that this rank gives to ghosts. The payload of an accumulate is the bytes of ghosts that this
   /// rank gives to elements. Both include copies within the rank. Direct reads are payload without
-  /// messages.
+  /// messages. A plan without memory has no traffic, no neighbours and no bytes.
   [[nodiscard]] traffic moved(ghost_operation operation = ghost_operation::update) const;
-  /// The strategy of the plan. With option `automatic`, it is the chosen strategy.
+  /// The strategy of the plan. With option `automatic`, it is the chosen strategy, unless the plan
+  /// has no memory yet.
   [[nodiscard]] ghost_strategy strategy() const noexcept { return strategy_; }
   [[nodiscard]] const ghost_graph& graph() const noexcept { return graph_; }
   /// The number of other ranks with which this rank exchanges messages, or whose memory it reads.
@@ -169,6 +175,7 @@ class ghost_exchange {
 
  private:
   void make(const ghost_graph& graph, const std::vector<ghost_memory>& fields);
+  [[nodiscard]] bool awaits_memory() const noexcept { return graph_ && !plan_; }
   [[nodiscard]] detail::exchange_plan& made_plan() const;
   void start(std::initializer_list<ghost_operation> programs,
              std::span<const combine_op> operations);

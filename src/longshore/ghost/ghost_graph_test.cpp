@@ -23,19 +23,6 @@ std::span<const location> pairs_of(const ghost_case& c, int rank) {
   return c.ghosts[static_cast<std::size_t>(rank)];
 }
 
-// Calls `make` on all ranks, which must all throw an error with the code and with all words.
-template <class Make>
-void expect_error(team& team, errc code, const std::vector<std::string>& words, const Make& make) {
-  try {
-    make();
-    ADD_FAILURE() << "no error on rank " << team.rank();
-  } catch (const error& e) {
-    EXPECT_EQ(e.code(), code) << e.what();
-    for (const auto& word : words)
-      EXPECT_NE(std::string(e.what()).find(word), std::string::npos) << e.what() << ": " << word;
-  }
-}
-
 // A case in all forms of indices, as one rank gives them.
 struct indexed_case {
   indexed_case(const ghost_case& c, int rank) {
@@ -223,6 +210,7 @@ TEST(GhostGraph, an_empty_graph_and_an_empty_plan_can_be_assigned) {
                  [&] { plan = ghost_exchange(graph, {}, ghost_field(x.data(), x.data() + 4)); });
     graph = ghost_graph(team, 4, ghosts);
     plan = ghost_exchange(graph, {}, ghost_field(x.data(), x.data() + 4));
+    EXPECT_TRUE(graph);
     EXPECT_TRUE(plan);
     x[0] = 7, x[3] = 8;
     plan.update();
@@ -406,8 +394,6 @@ TEST(GhostGraph, wrong_plans_are_refused_on_all_ranks) {
     expect_error(team, errc::usage, {name, "no memory for 2 ghosts"}, [&] {
       ghost_exchange(graph, {}, is_last ? ghost_field<double>(x.data(), nullptr) : dx);
     });
-    expect_error(team, errc::usage, {"no field"},
-                 [&] { ghost_exchange(graph, {}, std::vector<ghost_memory>{}); });
     if (team.size() > 1) {
       expect_error(team, errc::usage, {name, "float64 (8 bytes)", "float32 (4 bytes)"}, [&] {
         ghost_exchange(graph, {}, std::vector<ghost_memory>{is_last ? fy.memory() : dx.memory()});

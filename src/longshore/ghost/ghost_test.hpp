@@ -19,6 +19,19 @@
 
 namespace longshore::testing {
 
+// Calls `make` on all ranks, which must all throw an error with the code and with all words.
+template <class Make>
+void expect_error(team& team, errc code, const std::vector<std::string>& words, const Make& make) {
+  try {
+    make();
+    ADD_FAILURE() << "no error on rank " << team.rank();
+  } catch (const error& e) {
+    EXPECT_EQ(e.code(), code) << e.what();
+    for (const auto& word : words)
+      EXPECT_NE(std::string(e.what()).find(word), std::string::npos) << e.what() << ": " << word;
+  }
+}
+
 // The owned elements and the ghosts of all ranks.
 struct ghost_case {
   std::string name;

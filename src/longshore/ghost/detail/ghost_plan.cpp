@@ -27,7 +27,6 @@ common_arguments arguments_of(const ghost_options& options, std::span<const ghos
 void check_fields(const ghost_graph& graph, const ghost_options& options,
                   std::span<const ghost_memory> fields) {
   const int rank = graph.ranks().rank();
-  if (fields.empty()) fail(errc::usage, "a ghost exchange on rank {} has no field", rank);
   if (!options.updates && !options.accumulates)
     fail(errc::usage, "a ghost plan on rank {} is made for no operation", rank);
   if (auto reason = why_not(options.strategy, graph.ranks()))
