@@ -161,7 +161,9 @@ TEST(GhostBinding, elements_may_lie_anywhere_in_an_array) {
       random_stream random(7);
       shuffle(std::span<long long>(owned_places), random);
       shuffle(std::span<int>(ghost_places), random);
-      for (const auto strategy : possible_strategies(team)) {
+      auto strategies = possible_strategies(team);
+      strategies.push_back(ghost_strategy::automatic);
+      for (const auto strategy : strategies) {
         std::vector<double, shared_allocator<double>> memory(owned + ghosts + 9), other = memory;
         test_field<float> dense(owned, ghosts);
         ghost_exchange plan(graph, {.strategy = strategy},

@@ -5,6 +5,7 @@
 #include <longshore/transport/detail/scratch_memory.hpp>
 #include <longshore/transport/shareable_memory.hpp>
 
+#include <algorithm>
 #include <cstdlib>
 #include <optional>
 #include <utility>
@@ -51,16 +52,21 @@ ghost_strategy choose_ghost_strategy(const ghost_links& links, std::span<const g
 
   std::vector<scratch_elements> scratch;
   std::vector<ghost_memory> scratch_fields(fields.begin(), fields.end());
+  const auto room = [](const auto& places, std::size_t elements) {
+    return places && !places->empty() ? *std::ranges::max_element(*places) + std::size_t{1}
+                                      : elements;
+  };
   arguments.attempt([&] {
     for (auto& field : scratch_fields) {
       field.owned = scratch
-                        .emplace_back(ranks, field.owned, field.owned_stride_bytes, links.owned(),
-                                      field.element_bytes)
+                        .emplace_back(ranks, field.owned, field.owned_stride_bytes,
+                                      room(field.owned_places, links.owned()), field.element_bytes)
                         .first();
-      field.ghosts = scratch
-                         .emplace_back(ranks, field.ghosts, field.ghost_stride_bytes,
-                                       links.ghosts(), field.element_bytes)
-                         .first();
+      field.ghosts =
+          scratch
+              .emplace_back(ranks, field.ghosts, field.ghost_stride_bytes,
+                            room(field.ghost_places, links.ghosts()), field.element_bytes)
+              .first();
     }
   });
   std::vector<std::unique_ptr<exchange_plan>> plans;
