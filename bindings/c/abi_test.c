@@ -131,6 +131,7 @@ int longshore_ghost_create(const longshore_ghost_graph*, const struct longshore_
 int longshore_ghost_free(longshore_ghost*);
 int longshore_ghost_remake(longshore_ghost*, const longshore_ghost_graph*,
                            const struct longshore_ghost_field*, int);
+int longshore_ghost_rebind(longshore_ghost*, const struct longshore_ghost_field*, int);
 int longshore_ghost_start_update(longshore_ghost*);
 int longshore_ghost_start_accumulate(longshore_ghost*, int);
 int longshore_ghost_start_assemble(longshore_ghost*, int);
@@ -261,7 +262,7 @@ AT(longshore_traffic, messages, 0);
 AT(longshore_traffic, payload_bytes, 8);
 AT(longshore_traffic, wire_bytes, 16);
 AT(longshore_traffic, offnode_bytes, 24);
-SIZE(longshore_ghost_field, 48);
+SIZE(longshore_ghost_field, 64);
 AT(longshore_ghost_field, owned, 0);
 AT(longshore_ghost_field, ghosts, 8);
 AT(longshore_ghost_field, type, 16);
@@ -269,6 +270,8 @@ AT(longshore_ghost_field, items, 20);
 AT(longshore_ghost_field, element_bytes, 24);
 AT(longshore_ghost_field, owned_stride_bytes, 32);
 AT(longshore_ghost_field, ghost_stride_bytes, 40);
+AT(longshore_ghost_field, owned_places, 48);
+AT(longshore_ghost_field, ghost_places, 56);
 SIZE(longshore_ghost_options, 48);
 AT(longshore_ghost_options, reserved, 16);
 AT(longshore_ghost_options, strategy, 0);

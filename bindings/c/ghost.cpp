@@ -38,12 +38,19 @@ struct longshore_ghost final : resource {
       : resource(owner, "ghost plan", std::move(list.dependencies)),
         fields(std::move(list.given)),
         plan(graph, options, list.memory) {}
+  void bind(field_list list) {
+    plan.rebind(list.memory);
+    keep(std::move(list));
+  }
   void remake(const ghost_graph& graph, field_list list) {
     plan.remake(graph, list.memory);
+    keep(std::move(list));
+  }
+  void keep(field_list list) {
     fields = std::move(list.given);
     depend_on(std::move(list.dependencies));
   }
-  std::vector<longshore_ghost_field> fields;
+  std::vector<longshore_ghost_field> fields;  // their places may be gone
   ghost_exchange plan;
   bool in_flight = false;
 
@@ -128,18 +135,23 @@ ghost_memory memory_of(const longshore_ghost_field& field, const ghost_graph& gr
     return given == 0 ? static_cast<std::ptrdiff_t>(form.bytes)
                       : static_cast<std::ptrdiff_t>(given);
   };
+  const auto places = [](const std::int64_t* given, std::size_t count) {
+    return given == nullptr ? nullptr : detail::places_from(std::span(given, count));
+  };
   return {.owned = static_cast<std::byte*>(field.owned),
           .ghosts = static_cast<std::byte*>(field.ghosts),
           .element_bytes = form.bytes,
           .owned_stride_bytes = stride(field.owned_stride_bytes),
           .ghost_stride_bytes = stride(field.ghost_stride_bytes),
-          .type = form.type};
+          .type = form.type,
+          .owned_places = places(field.owned_places, graph.owned()),
+          .ghost_places = places(field.ghost_places, graph.ghosts())};
 }
 
 field_list fields_from(const longshore_team& owner, const longshore_ghost_field* fields, int count,
                        const ghost_graph& graph) {
-  if (count < 1) fail(errc::usage, "a ghost plan for {} fields: use 1 or more", count);
-  required(fields, "the array of fields");
+  if (count < 0) fail(errc::usage, "a ghost plan for {} fields: use 0 or more", count);
+  if (count > 0) required(fields, "the array of fields");
   field_list list;
   for (int i = 0; i < count; ++i) {
     list.given.push_back(fields[i]);
@@ -321,10 +333,20 @@ int longshore_ghost_remake(longshore_ghost* plan, const longshore_ghost_graph* g
     if (fields != nullptr && count != static_cast<int>(plan->fields.size()))
       fail(errc::usage, "a ghost plan of {} fields is remade with {} fields", plan->fields.size(),
            count);
-    plan->remake(next, fields != nullptr
-                           ? fields_from(owner, fields, count, next)
-                           : fields_from(owner, plan->fields.data(),
-                                         static_cast<int>(plan->fields.size()), next));
+    if (fields != nullptr)
+      plan->remake(next, fields_from(owner, fields, count, next));
+    else
+      plan->plan.remake(next);
+  });
+}
+
+int longshore_ghost_rebind(longshore_ghost* plan, const struct longshore_ghost_field* fields,
+                           int count) {
+  return guarded([&] {
+    longshore_team& owner = checked(plan, "the plan").team();
+    const auto read = [&] { return fields_from(owner, fields, count, plan->plan.graph()); };
+    const bool is_made = !plan->fields.empty();  // else this call is collective
+    plan->bind(is_made ? read() : read_on_all_ranks(owner, "a ghost plan", read));
   });
 }
 

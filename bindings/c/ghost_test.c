@@ -345,6 +345,92 @@ static int remake(longshore_team* team, const longshore_ghost_graph* graph, char
   return longshore_ghost_free(plan);
 }
 
+static void move_element(struct state* to, int64_t at, const struct state* from, int64_t place) {
+  to->x[at] = from->x[place];
+  to->particles[at] = from->particles[place];
+  memcpy(to->vectors[at], from->vectors[place], sizeof to->vectors[at]);
+  memcpy(to->names[at], from->names[place], sizeof to->names[at]);
+}
+
+/* A plan that is made without memory, and then bound to two states. Elements follow each other, or
+ * lie anywhere in one array. */
+static int bind_to_each(longshore_team* team, const longshore_ghost_graph* graph,
+                        const char* strategy, int has_places) {
+  const int rank = longshore_team_rank(team), ranks = longshore_team_size(team);
+  const int64_t first = first_of(rank), owned = owned_by(rank);
+  int64_t ghosts[ghosts_per_rank], places[20], other_places[20];
+  const int64_t count = ghosts_of(rank, ranks, 0, ghosts);
+  for (int i = 0; i < 20; ++i) {
+    places[i] = has_places ? 7 * i % 20 : i;
+    other_places[i] = (places[i] + 1) % 20;
+  }
+  const struct longshore_ghost_options options = {.strategy = strategy};
+  longshore_ghost* plan = NULL;
+  struct longshore_traffic moved = {.payload_bytes = 1};
+  CHECK_OK(longshore_ghost_create(graph, &options, NULL, 0, &plan));
+  CHECK_REFUSED(longshore_ghost_update(plan), LONGSHORE_ERROR_USAGE, "no memory yet");
+  CHECK_REFUSED(longshore_ghost_wait(plan), LONGSHORE_ERROR_USAGE, "no memory yet");
+  CHECK(longshore_ghost_neighbours(plan) == 0 && longshore_ghost_memory_bytes(plan) == 0);
+  CHECK_OK(longshore_ghost_moved(plan, NULL, &moved));
+  CHECK(moved.payload_bytes == 0);
+  CHECK_OK(longshore_ghost_remake(plan, graph, NULL, 0));
+
+  struct longshore_ghost_field fields[4];
+  longshore_memory* memory[2];
+  for (int turn = 0; turn < 3; ++turn) {
+    void* data;
+    CHECK_OK(longshore_memory_create(team, sizeof(struct state), &memory[turn % 2], &data));
+    struct state ordered, *const s = data;
+    fill(&ordered, first, owned);
+    memset(s, 0, sizeof *s);
+    for (int i = 0; i < 20; ++i) move_element(s, places[i], &ordered, i);
+    fields_of(s, has_places ? 0 : owned, fields);
+    for (int f = 0; has_places && f < 4; ++f)
+      fields[f].owned_places = places, fields[f].ghost_places = places + owned;
+    if (turn == 0) { /* wrong calls of one rank fail on all, because the call makes the plan */
+      const struct longshore_ghost_field right = fields[3];
+      if (rank == ranks - 1) fields[3].type = LONGSHORE_BYTES, fields[3].element_bytes = 4;
+      if (ranks > 1) CHECK_REFUSED_BY_ALL(longshore_ghost_rebind(plan, fields, 4), "4 bytes");
+      if (rank == ranks - 1) fields[3].type = 77;
+      CHECK_REFUSED_BY_ALL(longshore_ghost_rebind(plan, fields, 4), "77");
+      fields[3] = right;
+    }
+    CHECK_OK(longshore_ghost_rebind(plan, fields, 4));
+    if (turn > 0) CHECK_OK(longshore_memory_free(memory[1 - turn % 2])); /* no longer used */
+    CHECK_REFUSED(longshore_memory_free(memory[turn % 2]), LONGSHORE_ERROR_USAGE, "still used by");
+    CHECK_OK(longshore_ghost_start_update(plan));
+    CHECK_REFUSED(longshore_ghost_rebind(plan, fields, 4), LONGSHORE_ERROR_USAGE, "in flight");
+    CHECK_OK(longshore_ghost_wait(plan));
+    for (int i = 0; i < 20; ++i) move_element(&ordered, i, s, places[i]);
+    PASS(check_update(&ordered, owned, ghosts, count));
+  }
+
+  /* Wrong calls of each rank, which leave the plan as it was. */
+  CHECK_REFUSED(longshore_ghost_rebind(plan, fields, 3), LONGSHORE_ERROR_USAGE,
+                "bound to 3 fields");
+  CHECK_REFUSED(longshore_ghost_rebind(plan, fields, -1), LONGSHORE_ERROR_USAGE, "use 0 or more");
+  CHECK_REFUSED(longshore_ghost_rebind(plan, NULL, 4), LONGSHORE_ERROR_USAGE,
+                "the array of fields is NULL");
+  struct longshore_ghost_field wrong[4];
+  memcpy(wrong, fields, sizeof wrong);
+  wrong[1].type = LONGSHORE_FLOAT32;
+  CHECK_REFUSED(longshore_ghost_rebind(plan, wrong, 4), LONGSHORE_ERROR_USAGE,
+                "the 2nd field of a ghost plan is bound to memory of another type");
+  memcpy(wrong, fields, sizeof wrong);
+  wrong[2].owned_places = other_places, wrong[2].ghost_places = other_places + owned;
+  CHECK_REFUSED(longshore_ghost_rebind(plan, wrong, 4), LONGSHORE_ERROR_USAGE,
+                "the 3rd field of a ghost plan is bound to memory with other places");
+  memcpy(wrong, fields, sizeof wrong);
+  other_places[0] = -1;
+  wrong[0].owned_places = wrong[0].ghost_places = other_places;
+  CHECK_REFUSED(longshore_ghost_rebind(plan, wrong, 4), LONGSHORE_ERROR_USAGE,
+                "place -1 of a ghost field");
+  wrong[0].owned = wrong[0].ghosts = NULL;
+  CHECK_REFUSED(longshore_ghost_rebind(plan, wrong, 4), LONGSHORE_ERROR_USAGE, "is NULL");
+  CHECK_OK(longshore_ghost_update(plan));
+  return longshore_ghost_free(plan); /* the end of the run frees the memory */
+}
+
 static int queries(longshore_team* team, const longshore_ghost_graph* graph) {
   const int rank = longshore_team_rank(team), ranks = longshore_team_size(team);
   int64_t ghosts[ghosts_per_rank], found[ghosts_per_rank], element, count;
@@ -455,8 +541,13 @@ static int wrong_plans_are_refused(longshore_team* team) {
                 "-2 numbers");
   CHECK_REFUSED(longshore_ghost_create(graph, NULL, &nowhere, 1, &plan), LONGSHORE_ERROR_USAGE,
                 "the memory of a field is NULL");
-  CHECK_REFUSED(longshore_ghost_create(graph, NULL, &right, 0, &plan), LONGSHORE_ERROR_USAGE,
-                "0 fields: use 1 or more");
+  CHECK_REFUSED(longshore_ghost_create(graph, NULL, &right, -1, &plan), LONGSHORE_ERROR_USAGE,
+                "-1 fields: use 0 or more");
+  const int is_last = longshore_team_rank(team) == longshore_team_size(team) - 1;
+  if (longshore_team_size(team) > 1)
+    CHECK_REFUSED_BY_ALL(longshore_ghost_create(graph, NULL, &right, is_last ? 0 : 1, &plan),
+                         "fields: 0");
+  CHECK_REFUSED(longshore_ghost_rebind(NULL, &right, 1), LONGSHORE_ERROR_USAGE, "the plan is NULL");
   CHECK_REFUSED(longshore_ghost_create(graph, NULL, NULL, 1, &plan), LONGSHORE_ERROR_USAGE,
                 "the array of fields is NULL");
   CHECK_REFUSED(longshore_ghost_update(NULL), LONGSHORE_ERROR_USAGE, "the plan is NULL");
@@ -500,8 +591,11 @@ static int run_all_checks(longshore_team* team, void* context) {
                                            "node-aware",     "auto",        "mpi-waitall",
                                            "mpi-persistent", "mpi-neighbor"};
   const int is_mpi = strcmp(longshore_team_transport(team), "mpi") == 0;
-  for (int k = 0; k < (is_mpi ? 8 : 5); ++k)
+  for (int k = 0; k < (is_mpi ? 8 : 5); ++k) {
     PASS(exchange_by(team, graphs[0], strategies[k], k % 2));
+    for (int has_places = 0; has_places < 2; ++has_places)
+      PASS(bind_to_each(team, graphs[0], strategies[k], has_places));
+  }
   PASS(accumulate_bits(team, graphs[2]));
   PASS(remake(team, graphs[0], 'i'));
   PASS(remake(team, graphs[2], 'p'));

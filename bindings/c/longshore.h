@@ -588,6 +588,11 @@ struct longshore_ghost_field {
    * are contiguous */
   int64_t owned_stride_bytes;
   int64_t ghost_stride_bytes;
+  /* NULL, or where elements and ghosts lie: element i is owned_places[i] distances after `owned`,
+   * ghost k ghost_places[k] distances after `ghosts`. For both in one array, `owned` and `ghosts`
+   * are its first element. Calls copy the places. Such fields are packed */
+  const int64_t* owned_places;
+  const int64_t* ghost_places;
 };
 
 struct longshore_ghost_options {
@@ -601,7 +606,8 @@ struct longshore_ghost_options {
 
 /* Creates a plan that exchanges `count` fields together. The fields may have different types.
  * Collective: all ranks give the same options, and fields of the same kinds in the same order. The
- * memory of the fields must stay valid until the plan is freed. */
+ * memory of the fields must stay valid until the plan is freed or bound to other memory. With
+ * `count` 0 the plan has no memory: bind it to fields before its first operation. */
 int longshore_ghost_create(const longshore_ghost_graph* graph,
                            const struct longshore_ghost_options* options,
                            const struct longshore_ghost_field* fields, int count,
@@ -613,6 +619,12 @@ int longshore_ghost_free(longshore_ghost* plan);
  * Collective. */
 int longshore_ghost_remake(longshore_ghost* plan, const longshore_ghost_graph* graph,
                            const struct longshore_ghost_field* fields, int count);
+/* Binds the plan to other memory: `count` fields of the same types, with the same places. Local, so
+ * each rank may do it when its memory moves. If the plan has no memory yet, collective: the call
+ * makes the plan. LONGSHORE_ERROR_USAGE for other types or places, between start and wait, and if
+ * neighbours read the memory of the plan and cannot read the new memory. */
+int longshore_ghost_rebind(longshore_ghost* plan, const struct longshore_ghost_field* fields,
+                           int count);
 
 /* Copies the elements of all ranks to their ghosts. Until the operation is complete, do not write
  * owned elements, and neither read nor write ghosts. */

@@ -30,6 +30,24 @@ struct ghost_memory {
   std::shared_ptr<const std::vector<std::uint32_t>> owned_places = nullptr, ghost_places = nullptr;
 };
 
+namespace detail {
+
+/// Copies places. Throws errc::usage for a place that is negative or does not fit 32 bits.
+template <class Range>
+std::shared_ptr<const std::vector<std::uint32_t>> places_from(const Range& range) {
+  std::vector<std::uint32_t> places;
+  places.reserve(std::ranges::size(range));
+  for (const auto place : range) {
+    if (!std::in_range<std::uint32_t>(place))
+      fail(errc::usage, "place {} of a ghost field: use 0 to {}", place,
+           std::numeric_limits<std::uint32_t>::max());
+    places.push_back(static_cast<std::uint32_t>(place));
+  }
+  return std::make_shared<const std::vector<std::uint32_t>>(std::move(places));
+}
+
+}  // namespace detail
+
 /// One field. It has a value for each owned element and for each ghost of a graph, in the same
 /// order. A field is a view, which does not own the memory.
 ///
@@ -65,26 +83,13 @@ class ghost_field {
       std::integral<std::ranges::range_value_t<Ghosts>>
       ghost_field(T* base, const Owned& owned_places, const Ghosts& ghost_places)
       : ghost_field(base, base) {
-    memory_.owned_places = places_of(owned_places);
-    memory_.ghost_places = places_of(ghost_places);
+    memory_.owned_places = detail::places_from(owned_places);
+    memory_.ghost_places = detail::places_from(ghost_places);
   }
 
   [[nodiscard]] const ghost_memory& memory() const noexcept { return memory_; }
 
  private:
-  template <class Range>
-  static std::shared_ptr<const std::vector<std::uint32_t>> places_of(const Range& range) {
-    std::vector<std::uint32_t> places;
-    places.reserve(std::ranges::size(range));
-    for (const auto place : range) {
-      if (!std::in_range<std::uint32_t>(place))
-        fail(errc::usage, "place {} of a ghost field: use 0 to {}", place,
-             std::numeric_limits<std::uint32_t>::max());
-      places.push_back(static_cast<std::uint32_t>(place));
-    }
-    return std::make_shared<const std::vector<std::uint32_t>>(std::move(places));
-  }
-
   ghost_memory memory_;
 };
 
