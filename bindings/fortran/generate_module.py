@@ -76,10 +76,11 @@ PLANS[3] |= {"how": "how, ", "how_declared": "integer(c_int), intent(in) :: how"
 MORE = [{"more": f"u{number}"} for number in range(2, 9)]  # the fields of a call after the first one
 PHASES = [{"phase": "start"}, {"phase": "exchange"}]
 COMBINING = [{"combining": f"{start}{name}"} for name in ("accumulate", "assemble") for start in ("", "start_")]
+PLACES = [{"kind": "int32"}, {"kind": "int64"}]  # the integers of the places of ghosts
 UPDATES = [{"start": "start_"}, {"start": ""}]  # begins an operation, or completes it
 LOOPS = {
     "type": TYPES, "field": TYPES + COMPLEX, "rank": RANKS, "value": VALUES, "plan": PLANS, "more": MORE,
-    "phase": PHASES, "combining": COMBINING, "update": UPDATES,
+    "phase": PHASES, "combining": COMBINING, "update": UPDATES, "place": PLACES,
 }  # fmt: skip
 
 MAX_LINE_LENGTH = 132  # the limit of Fortran 2008

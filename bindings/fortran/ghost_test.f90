@@ -23,6 +23,7 @@ contains
     call columns(team, graph)
     call accumulates(team, graph)
     call remakes(team, graph)
+    call rebinds(team, graph)
     call graph%create(team, id_of(owned), id_of(ghosts))
     call kinds(team, graph)
     call graph%remake(id_of(ghosts))
@@ -396,6 +397,109 @@ contains
     call ghost%add(tight, ierr=code)
     call check((code == longshore_error_usage) .eqv. graph%ghosts() > 0, 'a short array')
   end subroutine remakes
+
+  ! Plans that are made before their arrays, and bound to other arrays; arrays with places.
+  subroutine rebinds(team, graph)
+    type(longshore_team), intent(in) :: team
+    type(longshore_ghost_graph), intent(in) :: graph
+    type(longshore_ghost) :: one, several, none
+    real(real64), allocatable, target :: x(:), x_ghosts(:)
+    complex(real32), allocatable, target :: z(:)
+    integer(int32), target :: k(2, 40, 3)
+    integer(int64), allocatable :: ghosts(:)
+    integer, allocatable :: owned_places(:), ghost_places(:)
+    integer(int64) :: i, n, first
+    integer :: turn, code
+    n = graph%owned()
+    first = first_of(team%rank())
+    call ghosts_of(team%rank(), team%size(), 0, ghosts)
+    owned_places = [(40 - 2*int(i), i=1, n)]
+    ghost_places = [(1 + 4*int(i), i=1, size(ghosts))]
+    call one%create(graph)
+    call one%update(ierr=code)
+    call check_refused(code, 'no memory yet', 'an operation before the first array')
+    call several%create(graph, strategy='standard')
+    call several%plan()
+    call check(several%strategy() == 'standard' .and. several%memory_bytes() == 0, 'a plan without arrays')
+    do turn = 1, 3
+      if (allocated(x)) deallocate (x, x_ghosts, z)
+      allocate (x(n + size(ghosts)), x_ghosts(size(ghosts)), z(41 + turn))
+      x(:n) = [(turn*real(first + i, real64), i=0, n - 1)]
+      x(n + 1:) = -1
+      if (turn == 2) call one%rebind(x(:n), x(n + 1:))
+      if (turn /= 2) call one%rebind(x)
+      call one%update()
+      call check(all(nint(x(n + 1:), int64) == turn*ghosts), 'another vector')
+
+      k(:, :, turn) = -1
+      k(1, owned_places, turn) = int(x(:n))
+      k(2, owned_places, turn) = int(x(:n)) + 1
+      z = -1
+      z(owned_places) = cmplx(x(:n), 5, real32)
+      if (turn > 1) call several%rebind()
+      call several%add(k(:, :, turn), owned_places, ghost_places)
+      call several%add(z, int(owned_places, int64), int(ghost_places, int64))
+      call several%add(x(:n), x_ghosts)
+      call several%update()
+      call check(all(k(1, ghost_places, turn) == turn*ghosts), 'columns with places')
+      call check(all(k(2, ghost_places, turn) == turn*ghosts + 1), 'columns with places, second number')
+      call check(count(k(:, :, turn) == -1) == 2*(40 - n - size(ghosts)), 'columns at other places')
+      call check(all(z(ghost_places) == cmplx(turn*ghosts, 5, real32)), 'complex numbers with places')
+      call check(all(x_ghosts == x(n + 1:)), 'two arrays')
+      z(ghost_places) = 1
+      call several%assemble_by(keep_elements)
+      call check(all(z(ghost_places) == cmplx(turn*ghosts, 5, real32)), 'an assemble with places')
+    end do
+
+    call several%add(z, owned_places, ghost_places, ierr=code)
+    call check_refused(code, 'call rebind before', 'an array of a plan that is made')
+    call several%rebind()
+    call several%add(x, [owned_places, 1], ghost_places, ierr=code)
+    call check_refused(code, 'a field has places of', 'too many places')
+    if (n > 0) then
+      call several%add(x(:1), 0*owned_places, ghost_places, ierr=code)
+      call check_refused(code, 'the indices are 1 to 1', 'place 0')
+      call several%add(k(:, :1, 1), 0*owned_places + 2, ghost_places, ierr=code)
+      call check_refused(code, 'the indices are 1 to 1', 'a place beyond the array')
+    end if
+    call several%add(k(:0, :, 1), owned_places, ghost_places, ierr=code)
+    call check_refused(code, 'columns', 'columns without numbers')
+    call several%add(z, owned_places, ghost_places)
+    call several%plan(ierr=code)
+    call check_refused(code, '3 fields is bound to 1 fields', 'too few arrays')
+    call several%rebind()
+    call several%add(k(:, :, 1), owned_places + 1, ghost_places)
+    call several%add(z, owned_places, ghost_places)
+    call several%add(x)
+    call several%plan(ierr=code)
+    if (n > 0) call check_refused(code, 'other places', 'other places')
+    call several%rebind()
+    call several%add(k(:, :, 1), owned_places, ghost_places)
+    call several%add(z, owned_places, ghost_places)
+    call several%add(x)
+    call several%update()
+    call check(all(k(1, ghost_places, 1) == ghosts), 'an update after refused arrays')
+
+    call one%rebind(z, ierr=code)
+    call check_refused(code, 'another type', 'a vector of another type')
+    call one%rebind(x)
+    call one%start_update()
+    call one%rebind(x, ierr=code)
+    call check_refused(code, 'in flight', 'another vector in flight')
+    call one%wait()
+    call one%update()
+    call none%rebind(ierr=code)
+    call check_refused(code, 'before it was created', 'a plan that was not created')
+    call none%rebind(x, ierr=code)
+    call check_refused(code, 'before it was created', 'a vector of a plan that was not created')
+    call one%free()
+    call several%free()
+  end subroutine rebinds
+
+  subroutine keep_elements(batch)
+    type(longshore_combine_batch), intent(in) :: batch
+    call check(batch%count > 0, 'a batch')
+  end subroutine keep_elements
 
   subroutine errors(team)
     type(longshore_team), intent(in) :: team
