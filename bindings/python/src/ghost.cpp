@@ -27,7 +27,7 @@ using namespace nb::literals;
 struct rank_ghost {
   collective_handle<ghost_plan_of_fields> plans;
   nb::object graph;
-  nb::tuple fields;  // an array, or a tuple of two, for each field
+  nb::tuple fields;  // an array, or a tuple, for each field
 
   [[nodiscard]] ghost_plan_of_fields& plan() const {
     (void)plans.owner().ranks();  // throws if the team cannot be used here
@@ -66,9 +66,10 @@ void remake(rank_ghost& self, nb::handle graph, nb::handle fields) {
   ghost_plan_of_fields& plan = self.plan();
   const rank_graph& of = graph_of(graph);
   const ghost_graph& elements = of.graph();
-  field_list list =
-      fields_from(fields.is_none() ? nb::object(nb::list(self.fields)) : nb::borrow(fields),
-                  nb::none(), nb::none(), of);
+  field_list list;
+  if (!fields.is_none() || nb::len(self.fields) > 0)
+    list =
+        arrays_from(fields.is_none() ? nb::object(nb::list(self.fields)) : nb::borrow(fields), of);
   if (list.fields.size() != self.fields.size())
     fail(errc::usage, "remake: {} fields, for a plan of {}", list.fields.size(),
          self.fields.size());
@@ -80,7 +81,23 @@ void remake(rank_ghost& self, nb::handle graph, nb::handle fields) {
   self.fields = nb::tuple(list.given);
 }
 
-void start_update(const rank_ghost& self) {
+void rebind(rank_ghost& self, nb::handle fields) {
+  ghost_plan_of_fields& plan = self.plan();
+  field_list list;
+  const auto read = [&] { list = arrays_from(fields, graph_of(self.graph)); };
+  if (plan.fields().empty())  // this call makes the plan, and is collective
+    read_on_all_ranks(self.plans.owner().ranks(), "rebind", read);
+  else
+    read();
+  {
+    const release_gil unlocked;
+    plan.rebind(std::move(list.fields), std::move(list.arrays));
+  }
+  self.fields = nb::tuple(list.given);
+}
+
+void start_update(rank_ghost& self, nb::handle fields) {
+  if (!fields.is_none()) rebind(self, fields);
   ghost_plan_of_fields& plan = self.plan();
   const release_gil unlocked;
   plan.start([](ghost_exchange& ghosts) { ghosts.start_update(); });
@@ -116,6 +133,9 @@ std::string text_of(const rank_ghost& self) {
       name_of(self.plan().plan().strategy()));
 }
 
+#define FIELDS_OF_CALL \
+  "numpy.ndarray | tuple[numpy.ndarray, ...] | list[numpy.ndarray | tuple[numpy.ndarray, ...]]"
+
 void bind_plan(nb::module_& module) {
   nb::class_<rank_ghost>(module, "Ghost",
                          R"(Fields on the elements of a graph, and the exchange of their ghosts.
@@ -126,8 +146,10 @@ graph: a GhostGraph. Any number of plans may use it.
 fields: the number of fields to make, in memory that neighbours on the node read directly. Or arrays
     of the program: one, or a list. Rows of an array, the parts along its first axis, are elements:
     first those that the rank owns, then the ghosts. A tuple (elements, ghosts) is a field in two
-    arrays. Rows may have any stride, so a part of a structured array, ``particles["mass"]``, is a
-    field, too. The plan keeps a reference to each array.
+    arrays. A tuple (array, element_places, ghost_places) is a field in any rows of one array; places
+    are arrays of int64 or int32. Rows may have any stride, so a part of a structured array,
+    ``particles["mass"]``, is a field, too. The plan keeps a reference to each array. None: a plan
+    without arrays, which ``rebind(fields)`` or ``update(fields)`` binds before the first operation.
 dtype: the type of the fields to make, or a list with a type for each. Complex types are allowed.
 items: the numbers in an element of the fields to make.
 strategy: "direct", "standard", "node-aware-2", "node-aware", "mpi-waitall", "mpi-persistent",
@@ -141,26 +163,28 @@ updates, accumulates: whether the plan has these operations. A plan with one nee
 >>> ghost.accumulate("add")
 >>> x[:2].tolist()
 [13.0, 23.0])")
-      .def("__init__", &make_ghost, "graph"_a, "fields"_a = 1, "dtype"_a = "float64", nb::kw_only(),
-           "items"_a = 1, "strategy"_a = "direct", "updates"_a = true, "accumulates"_a = true,
-           nb::sig("def __init__(self, graph: GhostGraph, fields: int | numpy.ndarray | "
-                   "tuple[numpy.ndarray, numpy.ndarray] | "
-                   "list[numpy.ndarray | tuple[numpy.ndarray, numpy.ndarray]] = 1, "
-                   "dtype: numpy.typing.DTypeLike | list[numpy.typing.DTypeLike] = 'float64', *, "
+      .def("__init__", &make_ghost, "graph"_a, "fields"_a.none() = 1, "dtype"_a = "float64",
+           nb::kw_only(), "items"_a = 1, "strategy"_a = "direct", "updates"_a = true,
+           "accumulates"_a = true,
+           nb::sig("def __init__(self, graph: GhostGraph, fields: int | " FIELDS_OF_CALL
+                   " | None = 1, dtype: numpy.typing.DTypeLike | list[numpy.typing.DTypeLike] = "
+                   "'float64', *, "
                    "items: int = 1, strategy: str = 'direct', updates: bool = True, "
                    "accumulates: bool = True) -> None"),
            "Collective. The arguments are those of the class.")
       .def(
           "update",
-          [](const rank_ghost& self) {
-            start_update(self);
+          [](rank_ghost& self, nb::handle fields) {
+            start_update(self, fields);
             wait(self);
           },
-          nb::sig("def update(self) -> None"),
+          "fields"_a = nb::none(),
+          nb::sig("def update(self, fields: " FIELDS_OF_CALL " | None = None) -> None"),
           "Copies the elements of all ranks to their ghosts: start_update() and wait().")
-      .def("start_update", &start_update, nb::sig("def start_update(self) -> None"),
-           "Begins an update. Until it is complete, do not write owned elements, and neither read "
-           "nor write ghosts.")
+      .def("start_update", &start_update, "fields"_a = nb::none(),
+           nb::sig("def start_update(self, fields: " FIELDS_OF_CALL " | None = None) -> None"),
+           "Begins an update, after a rebind if there are ``fields``. Until it is complete, do not "
+           "write owned elements, and neither read nor write ghosts.")
       .def(
           "accumulate",
           [](const rank_ghost& self, nb::handle op) {
@@ -203,16 +227,22 @@ Until the operation is complete, do not write ghosts, and neither read nor write
       .def("wait", &wait, nb::sig("def wait(self) -> None"),
            "Returns when the operation is complete on this rank, and its arrays may be used again.")
       .def("remake", &remake, "graph"_a, "fields"_a = nb::none(),
-           nb::sig("def remake(self, graph: GhostGraph, fields: numpy.ndarray | "
-                   "tuple[numpy.ndarray, numpy.ndarray] | "
-                   "list[numpy.ndarray | tuple[numpy.ndarray, numpy.ndarray]] | None = None) -> "
-                   "None"),
+           nb::sig("def remake(self, graph: GhostGraph, fields: " FIELDS_OF_CALL " | None = "
+                   "None) -> None"),
            "Collective. Continues with another graph. Without ``fields`` the arrays stay, and have "
            "rows for the ghosts of the graph.")
+      .def(
+          "rebind", &rebind, "fields"_a,
+          nb::sig("def rebind(self, fields: " FIELDS_OF_CALL ") -> None"),
+          R"(Binds the plan to other arrays, as many as before, of the same types and with the same places.
+
+The call is local: each rank may make it when its arrays move. If the plan has no arrays yet, it is
+collective and makes the plan. Arrays that the plan made are read by neighbours; only such arrays
+can replace them.)")
       .def_prop_ro(
           "fields", [](const rank_ghost& self) { return self.fields; },
           nb::sig("def fields(self) -> tuple[typing.Any, ...]"),
-          "The arrays of the fields; a tuple for a field in two arrays.")
+          "The arrays of the fields; a tuple for a field in two arrays, or with places.")
       .def_prop_ro(
           "graph", [](const rank_ghost& self) { return self.graph; },
           nb::sig("def graph(self) -> GhostGraph"), "The graph of the plan.")

@@ -57,11 +57,6 @@ void add_array(field_list& list, nb::handle array, const rank_graph& graph) {
 }
 
 void add_pair(field_list& list, nb::handle pair, const rank_graph& graph) {
-  if (nb::len(pair) != 2)
-    fail(errc::usage,
-         "fields: a tuple of {} arrays; a tuple is one field, (elements, ghosts), and several "
-         "fields are a list",
-         nb::len(pair));
   const array_rows rows = rows_for_writing(pair[0], "fields"),
                    ghosts = rows_for_writing(pair[1], "fields");
   check_rows(rows, graph.owned, graph, "the elements");
@@ -72,6 +67,26 @@ void add_pair(field_list& list, nb::handle pair, const rank_graph& graph) {
   set_elements(field, rows);
   set_ghosts(field, ghosts, 0);
   list.add(field, nb::borrow(pair));
+}
+
+auto places_of(nb::handle given, const array_rows& rows, std::size_t needed, const char* what) {
+  const auto places = integers_of(given, "fields: places");
+  if (places.size() != needed)
+    fail(errc::usage, "fields: {} places for {} {}", places.size(), needed, what);
+  for (const std::int64_t place : places)
+    if (place < 0 || static_cast<std::size_t>(place) >= rows.rows)
+      fail(errc::usage, "fields: place {} in an array of {} rows", place, rows.rows);
+  return detail::places_from(places);
+}
+
+void add_places(field_list& list, nb::handle given, const rank_graph& graph) {
+  const array_rows rows = rows_for_writing(given[0], "fields");
+  ghost_rows field = field_of(rows);
+  set_elements(field, rows);
+  set_ghosts(field, rows, 0);
+  field.memory.owned_places = places_of(given[1], rows, graph.owned, "elements");
+  field.memory.ghost_places = places_of(given[2], rows, graph.ghosts, "ghosts");
+  list.add(field, nb::borrow(given));
 }
 
 // Makes a field in memory that neighbours on the node can read.
@@ -101,14 +116,28 @@ field_list fields_from(nb::handle given, nb::handle dtype, nb::handle items,
               static_cast<std::size_t>(numbers), graph);
     return list;
   }
+  if (given.is_none()) return list;
+  return arrays_from(given, graph);
+}
+
+field_list arrays_from(nb::handle given, const rank_graph& graph) {
+  field_list list;
   const nb::object fields =
       nb::isinstance<nb::list>(given) ? nb::borrow(given) : nb::object(nb::make_tuple(given));
   if (nb::len(fields) == 0) fail(errc::usage, "fields: an empty list: give 1 or more fields");
   for (const nb::handle field : fields) {
-    if (nb::isinstance<nb::tuple>(field))
-      add_pair(list, field, graph);
-    else
+    const std::size_t parts = nb::isinstance<nb::tuple>(field) ? nb::len(field) : 1;
+    if (!nb::isinstance<nb::tuple>(field))
       add_array(list, field, graph);
+    else if (parts == 2)
+      add_pair(list, field, graph);
+    else if (parts == 3)
+      add_places(list, field, graph);
+    else
+      fail(errc::usage,
+           "fields: a tuple of {} arrays; a tuple is one field, (elements, ghosts) or (array, "
+           "element_places, ghost_places), and several fields are a list",
+           parts);
   }
   return list;
 }

@@ -23,8 +23,10 @@ struct field_list {
   }
 };
 
-/// Reads `given`: arrays of the program, or the number of fields to make. New fields have the types
-/// `dtype`, and elements of `items` numbers.
+/// Reads `given`: arrays of the program.
+[[nodiscard]] field_list arrays_from(nb::handle given, const rank_graph& graph);
+/// Reads `given`: arrays of the program, None for no fields, or the number of fields to make. New
+/// fields have the types `dtype`, and elements of `items` numbers.
 [[nodiscard]] field_list fields_from(nb::handle given, nb::handle dtype, nb::handle items,
                                      const rank_graph& graph);
 

@@ -23,7 +23,7 @@ namespace {
 using namespace nb::literals;
 
 constexpr std::array index_types = {element::int64};
-constexpr std::array rank_types = {element::int32, element::int64};
+constexpr std::array integer_types = {element::int32, element::int64};
 
 array_to_read vector_of(nb::handle given, const char* what, std::span<const element> types) {
   auto memory = contiguous_for_reading(given, what, types);
@@ -43,16 +43,12 @@ class ghost_list {
   ghost_list(nb::handle ghosts, nb::handle ranks)
       : numbers_(vector_of(ghosts, "ghosts", index_types)) {
     if (ranks.is_none()) return;
-    const auto owners = vector_of(ranks, "ranks", rank_types);
-    if (owners.items != numbers_.items)
-      fail(errc::usage, "{} ranks for {} ghosts: give the owner of each ghost", owners.items,
+    const auto owners = integers_of(ranks, "ranks");
+    if (owners.size() != numbers_.items)
+      fail(errc::usage, "{} ranks for {} ghosts: give the owner of each ghost", owners.size(),
            numbers_.items);
-    for (std::size_t i = 0; i < owners.items; ++i) {
-      const std::int64_t rank = owners.type == element::int32
-                                    ? reinterpret_cast<const std::int32_t*>(owners.data)[i]
-                                    : reinterpret_cast<const std::int64_t*>(owners.data)[i];
+    for (const std::int64_t rank : owners)
       owners_.push_back(rank == static_cast<int>(rank) ? static_cast<int>(rank) : -1);
-    }
   }
   [[nodiscard]] std::span<const std::int64_t> indices() const { return indices_of(numbers_); }
   [[nodiscard]] std::span<const int> owners() const { return owners_; }
@@ -156,6 +152,15 @@ std::string text_of(const rank_graph& self) {
 }
 
 }  // namespace
+
+std::vector<std::int64_t> integers_of(nb::handle array, const char* what) {
+  const auto memory = vector_of(array, what, integer_types);
+  const auto all = [&](const auto* first) {
+    return std::vector<std::int64_t>(first, first + memory.items);
+  };
+  return memory.type == element::int32 ? all(reinterpret_cast<const std::int32_t*>(memory.data))
+                                       : all(reinterpret_cast<const std::int64_t*>(memory.data));
+}
 
 const rank_graph& graph_of(nb::handle graph) {
   if (!nb::isinstance<rank_graph>(graph)) throw nb::type_error("graph: a GhostGraph is needed");

@@ -5,6 +5,9 @@
 
 #include <nanobind/nanobind.h>
 
+#include <cstdint>
+#include <vector>
+
 namespace longshore::python {
 
 /// The class GhostGraph.
@@ -23,6 +26,10 @@ struct rank_graph {
 
 /// Throws TypeError for other objects.
 [[nodiscard]] const rank_graph& graph_of(nb::handle graph);
+
+/// The integers of an array of int32 or int64 with one dimension. Throws TypeError or ValueError for
+/// other arrays; `what` names the array.
+[[nodiscard]] std::vector<std::int64_t> integers_of(nb::handle array, const char* what);
 
 void bind_ghost_graph(nb::module_& module);
 

@@ -85,6 +85,17 @@ def ghost(team: longshore.Team, given: Arguments) -> None:
         plan.update()
 
 
+def ghost_rebound(team: longshore.Team, given: Arguments) -> None:
+    plan = longshore.Ghost(longshore.GhostGraph(team, 2, np.array([2 * team.rank])), None, strategy=given["strategy"])
+    x = np.zeros(given["rows"], given["dtype"])
+    if given["places"] is None:
+        plan.update([x] * given["count"])
+    else:
+        owned, ghosts = given["places"]
+        plan.update([(x, np.array(owned), np.array(ghosts))] * given["count"])
+    plan.update()
+
+
 def sort(team: longshore.Team, given: Arguments) -> None:
     own = dict(given)
     keys = np.arange(50, dtype=own.pop("dtype"))
@@ -165,6 +176,16 @@ CALLS: tuple[tuple[Callable[[longshore.Team, Arguments], None], dict[str, tuple[
             "strategy": ("direct", "standard", "node-aware-2", "node-aware", "auto", "standart"),
             "updates": (True, False),
             "accumulates": (True, False),
+        },
+    ),
+    (
+        ghost_rebound,
+        {
+            "strategy": ("direct", "standard", "node-aware", "standart"),
+            "count": (1, 2, 0),
+            "rows": (3, 2),
+            "dtype": TYPES,
+            "places": (None, ((0, 1), (9,)), ((0, 1), (2, 0))),
         },
     ),
     (

@@ -70,6 +70,14 @@ def check_everything(team: longshore.Team) -> None:
         ghost.assemble("maximum")
         for x in ghost.fields:
             assert np.array_equal(x[2:], (team.size + 1) * np.arange(2 * team.size))
+    later, made = longshore.Ghost(graph, None), longshore.Ghost(graph)
+    for turn in range(3):
+        own = np.zeros(2 + graph.ghosts)
+        (read,) = longshore.Ghost(graph).fields  # in memory that neighbours read
+        for ghost, x in ((later, own), (made, read)):
+            x[:2] = turn + 2 * team.rank + np.arange(2)
+            ghost.update(x)
+            assert np.array_equal(x[2:], turn + np.arange(2 * team.size))
     keys = np.random.default_rng(team.rank).normal(size=200)
     mine = longshore.sort(team, keys)
     assert team.allreduce(len(mine)) == 200 * team.size

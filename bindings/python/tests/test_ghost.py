@@ -253,6 +253,114 @@ def test_ghosts_may_change(form: str) -> None:
     longshore.run(main, 4)
 
 
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_a_plan_may_be_made_before_its_arrays_and_be_bound_to_others(strategy: str) -> None:
+    def main(team: longshore.Team) -> None:
+        graph = graph_of(team)
+        ghosts = ghosts_of(team.rank, team.size)
+        ghost = longshore.Ghost(graph, None, strategy=strategy)
+        assert (ghost.fields, ghost.neighbours, ghost.memory_bytes, ghost.strategy) == ((), 0, 0, strategy)
+        assert ghost.moved()["payload_bytes"] == 0
+        for operation in (ghost.update, ghost.accumulate, ghost.wait):
+            with pytest.raises(longshore.UsageError, match="no memory yet"):
+                operation()
+        ghost.remake(graph)
+        for turn in range(4):
+            x = np.full((graph.owned + graph.ghosts, 2), -1.0)
+            apart = (np.full(graph.owned, 7, "int32"), np.zeros(graph.ghosts, "int32"))
+            x[: graph.owned] = mine(team)[:, None] + turn
+            if turn == 0:
+                ghost.rebind([x, apart])
+                ghost.update()
+            elif turn == 1:
+                ghost.update([x, apart])
+            else:
+                ghost.start_update([x, apart])
+                with pytest.raises(longshore.UsageError, match="in flight"):
+                    ghost.rebind([x, apart])
+                ghost.wait()
+            assert ghost.fields[0] is x
+            assert np.array_equal(x[graph.owned :], np.stack([ghosts, ghosts], axis=1) + turn)
+            assert (apart[1] == 7).all()
+            ghost.assemble("maximum")
+            del x, apart
+            gc.collect()  # the plan keeps the arrays
+            ghost.update()
+
+    longshore.run(main, 5, ranks_per_node=2)
+
+
+@pytest.mark.parametrize("ranks", RANKS)
+@pytest.mark.parametrize("dtype", ["int32", "int64"])
+def test_a_field_may_lie_anywhere_in_an_array(ranks: int, dtype: str) -> None:
+    def main(team: longshore.Team) -> None:
+        graph = graph_of(team)
+        rows = np.random.default_rng(5).permutation(graph.owned + graph.ghosts + 3).astype(dtype)
+        owned_places, ghost_places = rows[: graph.owned], rows[graph.owned : graph.owned + graph.ghosts]
+        particles = np.zeros(len(rows), [("mass", "f8"), ("place", "f4", 2)])
+        ghost = longshore.Ghost(graph, (particles["mass"], owned_places, ghost_places))
+        other = np.zeros(len(rows))
+        for x in (particles["mass"], other, other[::-1]):
+            x[:] = -1
+            x[owned_places] = mine(team)
+            ghost.update((x, owned_places.copy(), ghost_places))
+            assert np.array_equal(x[ghost_places], ghosts_of(team.rank, team.size))
+            assert (x[rows[graph.owned + graph.ghosts :]] == -1).all()
+        with pytest.raises(longshore.UsageError, match="memory with other places"):
+            ghost.rebind((other, (owned_places + 1) % len(rows), (ghost_places + 1) % len(rows)))
+        ghost.update()
+
+    longshore.run(main, ranks)
+
+
+def test_ranks_agree_on_the_first_arrays_of_a_plan() -> None:
+    def main(team: longshore.Team) -> None:
+        graph, last = graph_of(team), team.rank == team.size - 1
+        x = np.zeros(graph.owned + graph.ghosts)
+        with pytest.raises(longshore.UsageError, match="fields: "):
+            longshore.Ghost(graph, None if last else x)
+        ghost = longshore.Ghost(graph, None)
+        with pytest.raises(longshore.UsageError, match="float32"):
+            ghost.rebind(x.astype("float32") if last else x)
+        with pytest.raises((longshore.Error, ValueError), match="1 rows" if last else f"rank {team.size - 1}"):
+            ghost.update(x[:1] if last else x)
+        assert ghost.fields == ()
+        ghost.update(x)
+
+    longshore.run(main, 3)
+
+
+def test_arrays_that_do_not_fit_a_plan_are_refused() -> None:
+    graph = longshore.GhostGraph(None, 2, np.array([0]))
+    ghost = longshore.Ghost(graph, np.zeros(3))
+    x, two, one = np.zeros(4), np.array([3, 1]), np.array([0])
+    unsuitable: list[tuple[Any, type[Exception], str]] = [
+        (1, TypeError, "a NumPy array is needed, got int"),
+        ([x, x], ValueError, "a ghost plan of 1 fields is bound to 2 fields"),
+        ([], ValueError, "an empty list"),
+        (x.astype("float32"), ValueError, "memory of another type"),
+        ((x, two, one), ValueError, "memory with other places"),
+        ((x, one, one), ValueError, "1 places for 2 elements"),
+        ((x, two, two), ValueError, "2 places for 1 ghosts"),
+        ((x, two + 1, one), ValueError, "place 4 in an array of 4 rows"),
+        ((x, two, one - 1), ValueError, "place -1 in an array of 4 rows"),
+        ((x, two.astype("uint8"), one), TypeError, "fields: places: elements of type uint8: allowed are int32, int64"),
+        ((x, two[None], one), ValueError, "an array of 2 dimensions"),
+        ((x, slice(2), one), TypeError, "fields: places: a NumPy array"),
+        ((x, x, x, x), ValueError, r"a tuple of 4 arrays; .* \(array, element_places, ghost_places\)"),
+    ]
+    for fields, error, words in unsuitable:
+        for call in (ghost.rebind, ghost.update, ghost.start_update):
+            with pytest.raises(error, match=words):
+                call(fields)
+    ghost.update()
+    with pytest.raises(ValueError, match="1 fields, for a plan of 0"):
+        longshore.Ghost(graph, None).remake(graph, x)
+    placed = longshore.Ghost(graph, (x, two, one))
+    with pytest.raises(ValueError, match="1 places for 2 ghosts"):
+        placed.remake(graph.remade(np.array([0, 1])))
+
+
 def test_fields_outlive_the_plan_and_the_run() -> None:
     def main(team: longshore.Team) -> Any:
         graph = longshore.GhostGraph(team, 1, np.array([(team.rank + 1) % team.size]))
