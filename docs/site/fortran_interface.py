@@ -18,6 +18,7 @@ PLACEHOLDERS = {
     "_<type>_<rank>": "",
     "_<type>_<value>": "",
     "_<type>": "",
+    "(<kind>)": "",
 }
 ARGUMENT = re.compile(
     r"\s*(?P<kind>[^!]*?(?:intent\((?:in|out|inout)\)|procedure\(\w+\))[^!]*?)"
