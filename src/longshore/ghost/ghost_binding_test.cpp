@@ -96,7 +96,7 @@ TEST(GhostBinding, a_plan_may_be_made_before_its_memory) {
         expect_error(team, errc::usage, {"no memory yet"}, [&] { plan.accumulate(op::add{}); });
         expect_error(team, errc::usage, {"no memory yet"}, [&] { plan.wait(); });
         ghost_exchange moved = std::move(plan);
-        EXPECT_FALSE(plan);  // NOLINT(bugprone-use-after-move)
+        EXPECT_FALSE(plan);
         plan = std::move(moved);
         test_field<double, shared_bytes> first(graph.owned(), graph.ghosts()),
             second(graph.owned(), graph.ghosts());

@@ -36,26 +36,26 @@ void ghost_exchange::make(const ghost_graph& graph, const std::vector<ghost_memo
   auto arguments = detail::check_ghost_plan(graph, options_, fields);
   const detail::ghost_links& links = graph.links();
   auto strategy = options_.strategy;
+  std::unique_ptr<detail::exchange_plan> plan;
   if (fields.empty()) {  // agrees in the first call of a plan, which other ranks may make
     links.neighbours()->agree(arguments.numbers(), [&](const detail::agreed_numbers& largest) {
       arguments.agree(links.ranks(), largest);
     });
-    plan_ = {};
   } else {
     if (strategy == ghost_strategy::automatic)
       strategy = detail::choose_ghost_strategy(links, fields, arguments);
-    plan_ = {links.ranks(), "a plan of ghosts",
-             detail::make_ghost_plan(links, strategy, options_, fields, std::move(arguments))};
+    plan = detail::make_ghost_plan(links, strategy, options_, fields, std::move(arguments));
   }
+  plan_ = {links.ranks(), "a plan of ghosts", std::move(plan)};
   strategy_ = strategy;
   fields_ = fields;
   graph_ = graph;
 }
 
 void ghost_exchange::rebind(const std::vector<ghost_memory>& fields) {
-  if (awaits_memory()) return make(graph_, fields);
-  (void)made_plan();
+  if (!awaits_memory()) (void)made_plan();
   plan_.check_team();
+  if (awaits_memory()) return make(graph_, fields);
   if (fields.size() != fields_.size())
     fail(errc::usage, "a ghost plan of {} fields is bound to {} fields", fields_.size(),
          fields.size());
