@@ -86,7 +86,7 @@ TEST(GhostBinding, a_plan_may_be_made_before_its_memory) {
     auto strategies = possible_strategies(team);
     strategies.push_back(ghost_strategy::automatic);
     for (const auto strategy : strategies)
-      for (std::uint64_t way = 0; way < 5; ++way) {
+      for (std::uint64_t way = 0; way < (strategy == ghost_strategy::direct ? 5u : 1u); ++way) {
         const auto graph = graph_of(team, c);
         ghost_exchange plan(graph, {.strategy = strategy});
         EXPECT_TRUE(plan);
