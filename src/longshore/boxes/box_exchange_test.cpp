@@ -189,6 +189,8 @@ TEST(BoxExchange, an_update_fills_halos_from_their_owners_and_nothing_else) {
           EXPECT_EQ(filled > 0, !mine.empty());
         }
         EXPECT_LE(halos.moved().messages, static_cast<std::uint64_t>(team.size()));
+        const auto [copied, read, channels, posted, mpi] = halos.transfers();
+        EXPECT_EQ(copied + read + channels + posted + mpi, halos.moved().payload_bytes);
       }
     }
   });

@@ -106,6 +106,10 @@ void ghost_exchange::wait() { made_plan().wait(); }
 traffic ghost_exchange::moved(ghost_operation operation) const {
   return awaits_memory() ? traffic() : made_plan().moved(static_cast<std::size_t>(operation));
 }
+exchange_transfers ghost_exchange::transfers(ghost_operation operation) const {
+  return awaits_memory() ? exchange_transfers()
+                         : made_plan().transfers(static_cast<std::size_t>(operation));
+}
 std::size_t ghost_exchange::neighbours() const {
   return awaits_memory() ? 0 : made_plan().neighbours();
 }

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <longshore/exchange/combine_op.hpp>
+#include <longshore/exchange/transfers.hpp>
 #include <longshore/ghost/ghost_field.hpp>
 #include <longshore/ghost/ghost_graph.hpp>
 #include <longshore/ghost/strategy.hpp>
@@ -163,6 +164,9 @@ class ghost_exchange {
   /// rank gives to elements. Both include copies within the rank. Direct reads are payload without
   /// messages. A plan without memory has no traffic, no neighbours and no bytes.
   [[nodiscard]] traffic moved(ghost_operation operation = ghost_operation::update) const;
+  /// The payload of this rank in one operation, split by the way in which it moves.
+  [[nodiscard]] exchange_transfers transfers(
+      ghost_operation operation = ghost_operation::update) const;
   /// The strategy of the plan. With option `automatic`, it is the chosen strategy, unless the plan
   /// has no memory yet.
   [[nodiscard]] ghost_strategy strategy() const noexcept { return strategy_; }

@@ -272,6 +272,10 @@ TEST(Ghost, plans_tell_their_traffic_and_neighbours) {
       EXPECT_EQ(moved.payload_bytes, 8 * needed);
       EXPECT_EQ(plan.moved(ghost_operation::accumulate).payload_bytes, 8 * graph.ghosts());
       EXPECT_EQ(plan.strategy(), strategy);
+      if (const auto [copied, read, channels, posted, mpi] = plan.transfers();
+          strategy != ghost_strategy::node_aware && strategy != ghost_strategy::node_aware_2) {
+        EXPECT_EQ(copied + read + channels + posted + mpi, moved.payload_bytes);
+      }
       EXPECT_GT(plan.memory_bytes(), 0u);
       if (strategy == ghost_strategy::standard) {
         EXPECT_EQ(moved.messages, graph.readers().size());

@@ -114,6 +114,9 @@ TEST(Halo, fields_of_several_types_and_widths_share_their_messages) {
       }
       EXPECT_TRUE(mode == halo_mode::direct ||
                   (halos.moved().messages > 0) == (team.size() > 1 || is_mpi_mode(mode)));
+      const auto [copied, read, channels, posted, mpi] = halos.transfers();
+      EXPECT_EQ(copied + read + channels + posted + mpi, halos.moved().payload_bytes);
+      EXPECT_EQ(mpi > 0, is_mpi_mode(mode));
     }
   });
 }
