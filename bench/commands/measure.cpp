@@ -12,6 +12,7 @@
 
 #include "commands/running.hpp"
 #include "harness/agreed_request.hpp"
+#include "harness/line_probe.hpp"
 #include "harness/noise_probe.hpp"
 #include "harness/sweep.hpp"
 #include "harness/variants.hpp"
@@ -71,7 +72,8 @@ class launch {
     if (options.transport == "shmem")
       options.symmetric_bytes =
           symmetric_bytes(*asked_.measured, asked_.factors, std::max(1, processes)) +
-          (asked_.options.noise_probe ? noise_probe::symmetric_bytes : 0);
+          (asked_.options.noise_probe ? noise_probe::symmetric_bytes + line_probe::symmetric_bytes
+                                      : 0);
     return options;
   }
 

@@ -61,7 +61,10 @@ class sweeper {
     // Computed times have no noise, and there are no counters.
     if (team.costs() == nullptr) {
       counters_.emplace(team);
-      if (setting.options.noise_probe && team.size() > 1) probe_.emplace(team);
+      if (setting.options.noise_probe && team.size() > 1) {
+        probe_.emplace(team);
+        if (line_probe::is_useful(team)) line_probe_.emplace(team);
+      }
     }
     // Computed times must not depend on the memory that happens to be free on this host.
     keep_ = team.costs() == nullptr || states_.size() == 1;
@@ -102,7 +105,7 @@ class sweeper {
     long iterations = 1;
     bool skipped = false, correct = true;
     std::vector<repetition> repetitions;
-    std::vector<double> probe_seconds;  // on this rank, one per repetition
+    std::vector<double> probe_seconds, line_seconds;  // on this rank, one per repetition
     run_counts counts;
   };
 
@@ -216,6 +219,7 @@ class sweeper {
   void visit_timed(variant_state& state) {
     make_again(state);
     if (probe_) state.probe_seconds.push_back(probe_->measure());
+    if (line_probe_) state.line_seconds.push_back(line_probe_->measure());
     state.repetitions.push_back(time_repetition(team_, *state.measured, state.iterations,
                                                 counters_ ? &*counters_ : nullptr, &state.counts));
   }
@@ -252,6 +256,7 @@ class sweeper {
     if (probe_)
       result.probe_seconds =
           team_.allreduce_value(quantile(state.probe_seconds, 0.5), reduction::max);
+    if (line_probe_) result.line = line_probe_->over_pairs(state.line_seconds);
     if (setting_.options.verify != verification::no) result.verified = state.correct;
     result.moved = traffic_of_all_ranks(team_, state.measured->moved());
     result.metrics = state.measured->metrics(result.seconds);
@@ -280,6 +285,7 @@ class sweeper {
   const sweep_setting& setting_;
   observer* listener_;
   std::optional<noise_probe> probe_;  // nothing if not requested, or with one rank
+  std::optional<line_probe> line_probe_;
   // Constructed before all measurements, so that it counts their tasks, too.
   std::optional<run_counters> counters_;
   std::size_t memory_before_, shared_before_;  // used, and available

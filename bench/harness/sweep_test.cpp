@@ -6,6 +6,7 @@
 #include <longshore/transport/spmd_test.hpp>
 
 #include "harness/agreed_request.hpp"
+#include "harness/line_probe.hpp"
 #include "harness/run_counters.hpp"
 #include "harness/sweep.hpp"
 
@@ -232,6 +233,41 @@ TEST(Sweep, runs_the_noise_probe_before_each_timed_repetition) {
           << "one rank has nobody to exchange with";
       EXPECT_GT(result.probe_seconds.value_or(1), 0);
     }
+  });
+}
+
+TEST(Sweep, measures_a_cache_line_between_ranks_that_share_a_node_and_no_core) {
+  longshore::testing::spmd([](team& team) {
+    const auto run = sweep_dummies(team, {"a", "b"}, {.repetitions = 3, .iterations = 1});
+    const auto none =
+        sweep_dummies(team, {"a"}, {.repetitions = 1, .iterations = 1, .noise_probe = false});
+    if (team.rank() != 0) return;
+    EXPECT_FALSE(none.heard.results.at(0).line);
+    for (const auto& result : run.heard.results) {
+      ASSERT_EQ(result.line.has_value(),
+                team.nodes().node_count() < team.size() && team.waiting().spin);
+      if (!result.line) continue;
+      EXPECT_GT(result.line->p10, 0);
+      EXPECT_LE(result.line->p10, result.line->median);
+      EXPECT_LE(result.line->median, result.line->p90);
+    }
+  });
+}
+
+TEST(LineProbe, of_a_repetition_is_the_median_over_pairs) {
+  longshore::testing::spmd([](team& team) {
+    if (!line_probe::is_useful(team)) return;
+    const line_probe probe(team);
+    // Only the first rank of a pair has seconds.
+    const bool is_first =
+        team.nodes().local_index(team.rank()) % 2 == 0 &&
+        team.nodes().local_index(team.rank()) + 1 < team.nodes().ranks_on_my_node();
+    std::vector<double> seconds(11, is_first ? 1e-7 : 0);
+    if (is_first) seconds.back() = 3e-7;
+    const auto found = probe.over_pairs(seconds);
+    EXPECT_EQ(found.median, 1e-7);
+    EXPECT_EQ(found.p10, 1e-7);
+    EXPECT_EQ(found.p90, 1e-7) << "a single repetition is no second state of the machine";
   });
 }
 
