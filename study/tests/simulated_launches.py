@@ -11,12 +11,19 @@ from typing import Any
 from longshore_study.store.launch_store import Launch
 
 
-def halo(mode: str, log: float, pulse: float | None = None) -> dict[str, Any]:
+def halo(mode: str, log: float, pulse: float | None = None, line: float | None = None) -> dict[str, Any]:
     """A figure by its logarithm, relative to 1000 MiB/s; `pulse` likewise, relative to exchanges of
-    1 us."""
+    1 us. `line` has the nanoseconds of a cache line."""
     metrics = {"process_bandwidth": {"value": 1000 * math.exp(log), "unit": "MiB/s", "better": "higher"}}
-    beside = {} if pulse is None else {"pulse_seconds": 1e-6 * math.exp(-pulse)}
+    beside: dict[str, Any] = {} if pulse is None else {"pulse_seconds": 1e-6 * math.exp(-pulse)}
+    beside |= {} if line is None else {"line_seconds": line_record(line)}
     return {"record": "result", "pattern": "halo", "variant": {"mode": mode}, **beside, "metrics": metrics}
+
+
+def line_record(nanoseconds: float, p10: float | None = None, p90: float | None = None) -> dict[str, float]:
+    """The `line_seconds` of a result, with a spread of 5 % unless p10 and p90 are given."""
+    low, high = p10 or 0.95 * nanoseconds, p90 or 1.05 * nanoseconds
+    return {"median": 1e-9 * nanoseconds, "p10": 1e-9 * low, "p90": 1e-9 * high}
 
 
 def copy(log: float) -> dict[str, Any]:

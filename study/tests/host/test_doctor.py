@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from longshore_study.base.near_and_far import LineSeconds
 from longshore_study.cli import command_line
-from longshore_study.host import doctor
+from longshore_study.host import doctor, line_probe
 from longshore_study.host.doctor import OK, UNKNOWN, WARN, CheckResult, Machine
 from longshore_study.host.fixed_work_probe import CoreNoise, check_results, measure, noise_of
 
@@ -155,6 +156,39 @@ def test_the_measurement_runs_on_this_machine() -> None:
     assert len(cores) == 1
     assert cores[0].pieces > 10
     assert 0.0 <= cores[0].lost_fraction < 1.0
+
+
+@pytest.mark.parametrize(
+    ("line", "state", "words"),
+    [
+        (None, UNKNOWN, "unknown"),
+        (LineSeconds(71e-9, 70e-9, 80e-9), OK, "near: 71 ns"),
+        (LineSeconds(240e-9, 230e-9, 260e-9), WARN, "far: 240 ns"),
+        (LineSeconds(71e-9, 70e-9, 240e-9), WARN, "moving: 70 ns to 240 ns"),
+    ],
+)
+def test_the_distance_of_cores_is_one_line(line: LineSeconds | None, state: str, words: str) -> None:
+    found = line_probe.check_result(line)
+    assert found.state == state
+    assert found.value.startswith(words)
+    assert bool(found.advice) == (state == WARN)
+
+
+@pytest.mark.parametrize(
+    ("printed", "median"),
+    [
+        ('{"record":"launch"}\n{"record":"result","line_seconds":{"median":7e-8,"p10":6e-8,"p90":8e-8}}', 7e-8),
+        ('{"record":"result"}', None),
+        ("a message", None),
+    ],
+)
+def test_longshore_bench_measures_the_distance_of_cores(tmp_path: Path, printed: str, median: float | None) -> None:
+    program = tmp_path / "bench"
+    program.write_text(f"#!/bin/sh\ncat <<'END'\n{printed}\nEND\n")
+    program.chmod(0o755)
+    found = line_probe.measure(str(program), 2)
+    assert (found.median if found else None) == median
+    assert line_probe.measure(str(tmp_path / "absent")) is None
 
 
 def test_the_verb_prints_a_document(capsys: pytest.CaptureFixture[str]) -> None:

@@ -23,6 +23,7 @@ from longshore_study.base.errors import (
 from longshore_study.base.expression import Expression
 from longshore_study.compare import simulated_rows
 from longshore_study.compare.common_shift import CommonShift, find_shift
+from longshore_study.compare.core_distance import explanation
 from longshore_study.compare.estimate import estimate
 from longshore_study.compare.judged_row import JudgedRow
 from longshore_study.compare.noise_rows import with_noise_of
@@ -223,6 +224,8 @@ def _untested(row: PairedRow, found: RowEffect, shift: CommonShift) -> JudgedRow
         warnings += doubts
     elif found.effect and not found.moderated and not warnings:
         warnings.append("one session per side: the data do not show how much sessions differ")
+    if found.effect and not found.adjustment and (why := explanation(row, found.effect.difference)):
+        warnings.append(why)
     return JudgedRow(
         row.key,
         row.reference,

@@ -9,11 +9,12 @@ from __future__ import annotations
 import datetime as dt
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from longshore_study.base.groups import grouped, mean_by
+from longshore_study.compare.core_distance import launches_on_far_cores
 from longshore_study.compare.pairing import PairedRow
 from longshore_study.metrics.launch_metrics import Figure
 from longshore_study.patterns import CONTROL
@@ -47,8 +48,8 @@ def row_effects(rows: Sequence[PairedRow], in_turns: frozenset[str]) -> list[Row
 
 
 def _row_effect(row: PairedRow, in_turns: frozenset[str]) -> RowEffect:
-    """Removes the noise that the noise probe explains, if launches are compared and all of them
-    have a probe."""
+    """Removes the noise that the noise probe and the distance of cores explain, if launches are
+    compared and all of them have a probe."""
     sides = by_session(row.reference), by_session(row.new)
     warnings: list[str] = []
     found = effect_of_sessions(*sides, in_turns, warnings)
@@ -57,7 +58,9 @@ def _row_effect(row: PairedRow, in_turns: frozenset[str]) -> RowEffect:
         return plain
     shared = sides[0].keys() & sides[1].keys()
     reference, new = (_probes(f for f in side if f.session in shared) for side in (row.reference, row.new))
-    adjusted = covariate.adjust(found, (reference, new))
+    far = launches_on_far_cores(row.figures)
+    groups = (_marked(reference, far), _marked(new, far)) if far else None
+    adjusted = covariate.adjust(found, (reference, new), groups)
     return replace(plain, effect=adjusted[0], adjustment=adjusted[1]) if adjusted is not None else plain
 
 
@@ -144,6 +147,11 @@ def by_launch(figures: Iterable[Figure]) -> dict[str, float]:
 def by_session(figures: Iterable[Figure]) -> dict[str, dict[Any, float]]:
     """The mean goodness of each launch, by session."""
     return {session: dict(by_launch(members)) for session, members in grouped(figures, lambda f: f.session).items()}
+
+
+def _marked(side: Sessions, launches: Collection[str]) -> dict[str, dict[Any, float]]:
+    """1 for each of these launches, 0 for the others."""
+    return {session: {name: float(name in launches) for name in members} for session, members in side.items()}
 
 
 def _probes(figures: Iterable[Figure]) -> dict[str, dict[Any, float]]:

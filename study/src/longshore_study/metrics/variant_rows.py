@@ -12,6 +12,7 @@ from typing import Any
 
 from longshore_study.base.groups import grouped
 from longshore_study.base.json_values import canonical
+from longshore_study.base.near_and_far import by_distance
 from longshore_study.metrics.launch_metrics import Figure
 from longshore_study.patterns import BETWEEN, CONTROL, PATTERNS, pattern_rank
 from longshore_study.patterns.pattern import WAY
@@ -53,6 +54,8 @@ class VariantRow:
     """The smallest and the largest main figure of a launch."""
     imported: bool
     doubts: list[str] = field(default_factory=list)
+    line_seconds: dict[str, list[float]] = field(default_factory=dict)
+    """The launches by the distance of their cores, as `by_distance` gives them."""
     simulated: str | None = None
     """The simulated machine with its version. Its rows are never in a table with measured ones."""
     best: bool = False
@@ -112,6 +115,7 @@ def _row(session: str | None, figures: Sequence[Figure]) -> VariantRow:
         imported=main.imported,
         simulated=main.simulated,
         doubts=sorted({f.why_implausible for f in figures if f.why_implausible}),
+        line_seconds=by_distance([f.line for f in by_metric[key.metric] if f.line]),
     )
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from statistics import median
 from typing import Any
 
 from longshore_study.base import terminal
 from longshore_study.base.json_values import attributes
+from longshore_study.base.near_and_far import nanoseconds
 from longshore_study.metrics.launch_metrics import Measurements, unit_of_whom
 from longshore_study.metrics.variant_rows import CHOICES, LAYOUT, VariantRow
 from longshore_study.output.rows import grouped_by
@@ -26,6 +28,10 @@ def document(rows: Sequence[VariantRow], measured: Measurements) -> dict[str, An
                 **attributes(row, "study tag session pattern variant"),
                 "between": row.cell,
                 **attributes(row, "metrics launches main spread best of_best imported"),
+                "line_seconds": {
+                    name: {"launches": len(seconds), "seconds": median(seconds)}
+                    for name, seconds in row.line_seconds.items()
+                },
                 "warnings": row.doubts,
             }
             for row in rows
@@ -107,7 +113,18 @@ def _implied(names: Sequence[str], described: Sequence[dict[str, Any]]) -> list[
 
 def _note(row: VariantRow, *, every_row: bool) -> str:
     doubt = f"invalid? {'; '.join(row.doubts)}" if row.doubts else ""
-    return "; ".join(text for text in (doubt, "imported" if row.imported and not every_row else "") if text)
+    imported = "imported" if row.imported and not every_row else ""
+    return "; ".join(text for text in (doubt, _cores(row), imported) if text)
+
+
+def _cores(row: VariantRow) -> str:
+    """How many launches had near cores, and how many far ones. Empty if their cores were alike."""
+    groups = [
+        f"{name} in {terminal.count(len(seconds), 'launch')} ({nanoseconds(seconds)})"
+        for name, seconds in row.line_seconds.items()
+        if name != "alike"
+    ]
+    return f"cores {', '.join(groups)}" if groups else ""
 
 
 def _print_absent(measured: Measurements, *, verbose: bool) -> None:

@@ -71,17 +71,20 @@ class _Column:
         return _Column(left, self.shift - shared * other.shift)
 
 
-def adjust(plain: Effect, probes: Sides) -> tuple[Effect, Adjustment] | None:
+def adjust(plain: Effect, probes: Sides, groups: Sides | None = None) -> tuple[Effect, Adjustment] | None:
     """The effect without the part that the probe explains. None if the adjustment does not apply.
 
-    REQUIRES: if `plain` is stratified, `probes` has the same sessions and launches.
+    `groups` has 1 for each launch on far cores, and 0 for the others, if their distance was
+    measured. Without `groups`, the probes show whether there are two groups.
+
+    REQUIRES: if `plain` is stratified, `probes` and `groups` have the same sessions and launches.
     """
     if plain.design != STRATIFIED or plain.df < MIN_DF or plain.variance is None:
         return None
     probe = _column(probes)
-    if probe.spread == 0.0 or _differs(probe.shift, probe.spread / plain.df * plain.scale, plain.df):
+    group = _column(groups or _groups(probes))
+    if probe.spread == 0.0 or _differs(probe, plain) or (groups and group.spread > 0.0 and _differs(group, plain)):
         return None
-    group = _column(_groups(probes))
     columns = [probe]
     if group.spread > 0.0 and plain.df > MIN_DF:  # the slope within the groups
         inner = probe.without(group)
@@ -137,5 +140,7 @@ def _product(left: Mapping[Any, float], right: Mapping[Any, float]) -> float:
     return math.fsum(value * right[launch] for launch, value in left.items())
 
 
-def _differs(shift: float, variance: float, df: int) -> bool:
-    return student.two_sided(shift / math.sqrt(variance), df) <= CHANCE
+def _differs(column: _Column, plain: Effect) -> bool:
+    """Whether the covariate differs between the sides by more than chance."""
+    variance = column.spread / plain.df * plain.scale
+    return student.two_sided(column.shift / math.sqrt(variance), plain.df) <= CHANCE

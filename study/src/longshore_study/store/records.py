@@ -51,7 +51,7 @@ OPTIONAL: dict[str, dict[str, type]] = {
         "study_file": dict,
         "environment": dict,
     },
-    "result": {"metrics": dict, "seconds": dict, "traffic": dict, "pulse_seconds": float},
+    "result": {"metrics": dict, "seconds": dict, "traffic": dict, "pulse_seconds": float, "line_seconds": dict},
     "sample": {"seconds": dict},
 }
 """By kind of record: the keys that may be absent or null, and the types of other values."""

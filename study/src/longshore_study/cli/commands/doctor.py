@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import asdict
-from typing import Any
 
 from longshore_study.base.errors import EXIT_OK, LongshoreError, UsageError
 from longshore_study.cli.result_output import print_json
@@ -32,11 +31,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     if args.ranks is not None and args.ranks < 1:
         raise UsageError(f"--ranks must be at least 1, not {args.ranks}")
-    results = examine(Machine(), args.ranks) + binding.check_results(_listing(), args.ranks)
+    bench = _bench()
+    results = examine(Machine(), args.ranks) + binding.check_results(binding.ask(bench) if bench else None, args.ranks)
     if not args.no_measure:
-        from longshore_study.host import fixed_work_probe  # noqa: PLC0415 - needed only to measure
+        from longshore_study.host import fixed_work_probe, line_probe  # noqa: PLC0415 - needed only to measure
 
         results += fixed_work_probe.check_results(fixed_work_probe.measure(available_cpus()))
+        results.append(line_probe.check_result(line_probe.measure(bench, args.ranks) if bench else None))
     warnings = sum(result.state == WARN for result in results)
     if args.json:
         findings = [asdict(result) for result in results]
@@ -47,9 +48,9 @@ def run(args: argparse.Namespace) -> int:
     return EXIT_OK
 
 
-def _listing() -> dict[str, Any] | None:
+def _bench() -> str | None:
     try:
-        return binding.ask(find_bench())
+        return find_bench()
     except LongshoreError:
         return None  # the other checks do not need longshore-bench
 

@@ -1,0 +1,61 @@
+"""Near and far cores: how long a cache line takes to the core of a neighbour and back, as the key
+`line_seconds` of records says. A hypervisor can move the cores of a virtual machine, and then
+launches of one variant differ for no other reason.
+
+No number of nanoseconds is near or far on all machines. So launches are compared with each other.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from longshore_study.base.json_values import number_in
+
+APART = 1.6
+"""Far cores take at least so many times as long as near ones. Noise lengthens a round trip less,
+and leaves no gap between the values."""
+
+
+@dataclass(frozen=True, slots=True)
+class LineSeconds:
+    """The round trip of a cache line over the repetitions of a launch."""
+
+    median: float
+    p10: float
+    p90: float
+
+
+def line_seconds(value: object) -> LineSeconds | None:
+    """The value of a record. None if it is absent, as in records of older versions, or invalid."""
+    numbers = [number_in(value, name) for name in ("median", "p10", "p90")]
+    seconds = [number for number in numbers if number is not None and math.isfinite(number) and number > 0]
+    return LineSeconds(*seconds) if len(seconds) == len(numbers) else None
+
+
+def least_far(lines: Iterable[LineSeconds]) -> float:
+    """The shortest time of far cores: where the widest gap between all times ends. Infinite if that
+    gap is narrower than APART, so that all cores were alike."""
+    ordered = sorted(seconds for line in lines for seconds in (line.p10, line.median, line.p90))
+    gap, end = max(((after / before, after) for before, after in itertools.pairwise(ordered)), default=(1.0, 0.0))
+    return end if gap > APART else math.inf
+
+
+def by_distance(lines: Sequence[LineSeconds]) -> dict[str, list[float]]:
+    """The medians of the launches whose cores were `near`, `far`, or `moved` during the launch; or
+    of all launches, as `alike`."""
+    far = least_far(lines)
+    if lines and math.isinf(far):
+        return {"alike": [line.median for line in lines]}
+    found: dict[str, list[float]] = {"near": [], "far": [], "moved": []}
+    for line in lines:
+        found["near" if line.p90 < far else "far" if line.p10 >= far else "moved"].append(line.median)
+    return {name: medians for name, medians in found.items() if medians}
+
+
+def nanoseconds(seconds: Iterable[float]) -> str:
+    """The median, such as `72 ns`."""
+    return f"{1e9 * median(seconds):.0f} ns"

@@ -1,0 +1,45 @@
+"""Measures for `longshore doctor` how far apart the cores of neighbouring ranks are, by the line
+probe of longshore-bench."""
+
+from __future__ import annotations
+
+import json
+import math
+import subprocess
+
+from longshore_study.base.near_and_far import LineSeconds, least_far, line_seconds, nanoseconds
+from longshore_study.host.doctor import OK, UNKNOWN, WARN, CheckResult
+
+_MAX_SECONDS = 60
+_MEASURE = ("control", "--kernel", "barrier", "--transport", "threads", "--iterations", "1", "--repetitions", "1000")
+_LEAST_FAR_SECONDS = 220e-9  # as for plans: src/longshore/exchange/detail/movers/cache_distance.cpp
+
+
+def measure(program: str, ranks: int | None = None) -> LineSeconds | None:
+    """Measures for less than a second, with a rank on each core, or with `ranks`. None if there is
+    no answer: the program is older, or ranks share cores."""
+    command = [program, *_MEASURE, *(["--ranks", str(ranks)] if ranks else []), "--json", "-"]
+    try:
+        process = subprocess.run(  # noqa: S603 - a program of ours
+            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True, timeout=_MAX_SECONDS
+        )
+        records = [json.loads(line) for line in process.stdout.splitlines()]
+    except (OSError, subprocess.SubprocessError, ValueError):
+        return None
+    found = (line_seconds(record.get("line_seconds")) for record in records if isinstance(record, dict))
+    return next((line for line in found if line), None)
+
+
+def check_result(line: LineSeconds | None) -> CheckResult:
+    check = "distance of cores (measured)"
+    if line is None:
+        return CheckResult(check, UNKNOWN, "unknown: longshore-bench is absent or older, or ranks share cores")
+    trip = "for a cache line to the next core and back"
+    if not math.isinf(least_far([line])):
+        between = f"{nanoseconds([line.p10])} to {nanoseconds([line.p90])}"
+        advice = "compare states by launches in turns; 'longshore show' says which launches had near cores"
+        return CheckResult(check, WARN, f"moving: {between} {trip}", advice)
+    if line.median >= _LEAST_FAR_SECONDS:
+        advice = "exchanges within a node are slow; a virtual machine may move its cores within minutes: look again"
+        return CheckResult(check, WARN, f"far: {nanoseconds([line.median])} {trip}", advice)
+    return CheckResult(check, OK, f"near: {nanoseconds([line.median])} {trip}")
