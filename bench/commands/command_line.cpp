@@ -49,7 +49,7 @@ void add_options(CLI::App& app, const pattern& pattern, typed_options& typed) {
   app.add_flag("--no-shuffle", typed.no_shuffle, "run the variants in the same order in each round")
       ->group("Common options");
   app.add_flag("--no-noise-probe", typed.no_noise_probe,
-               "leave out the noise probe, a small exchange before each repetition")
+               "leave out the noise probe and the line probe before each repetition")
       ->group("Common options");
   app.add_flag("-h,--help", typed.help, "this text")->group("Common options");
 }
