@@ -1,5 +1,6 @@
-// The shortest of some round trips counts: an interruption lengthens one of them only. The first
-// trip also waits until both ranks are there, and does not count.
+// The shortest of some round trips counts. The first trip also waits until both ranks are there, and
+// does not count. Where other programs use the cores, the ranks may run one after the other: then
+// the first long trip ends the probe.
 #include "harness/line_probe.hpp"
 
 #include <longshore/transport/waiter.hpp>
@@ -7,14 +8,14 @@
 #include "harness/statistics.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <new>
 #include <vector>
 
 namespace longshore::bench {
 namespace {
 
-constexpr int round_trips = 10;
+constexpr std::uint64_t round_trips = 10;
+constexpr double max_trip_seconds = 5e-6;  // a longer trip has waited for a core
 
 }  // namespace
 
@@ -38,33 +39,41 @@ line_probe::line_probe(team& ranks)
 
 double line_probe::measure() {
   if (partner_ < 0) return 0;
-  const bool is_first = team_.rank() < partner_;
-  double shortest = std::numeric_limits<double>::infinity();
-  for (int i = 0; i < round_trips; ++i) {
-    ++trip_;
+  const std::uint64_t first = trip_ + 1, last = trip_ + round_trips;
+  if (team_.rank() > partner_) {
+    while (trip_ < last) {
+      trip_ = await_trip(trip_ + 1);
+      partner_line_->store(trip_, std::memory_order_release);
+    }
+    return 0;
+  }
+  double shortest = max_trip_seconds;
+  while (trip_ < last) {
     const double began = team_.now();
-    if (!is_first) await_partner();
-    partner_line_->store(trip_, std::memory_order_release);
-    if (is_first) await_partner();
-    if (i > 0) shortest = std::min(shortest, team_.now() - began);
+    partner_line_->store(++trip_, std::memory_order_release);
+    static_cast<void>(await_trip(trip_));
+    if (trip_ == first) continue;
+    const double seconds = team_.now() - began;
+    shortest = std::min(shortest, seconds);
+    if (seconds > max_trip_seconds) partner_line_->store(trip_ = last, std::memory_order_release);
   }
-  return is_first ? shortest : 0;
+  return shortest < max_trip_seconds ? shortest : 0;
 }
 
-void line_probe::await_partner() {
-  for (waiter wait(team_, "the line probe", partner_);
-       own_line_->load(std::memory_order_acquire) != trip_; wait.pause()) {
-  }
+std::uint64_t line_probe::await_trip(std::uint64_t least) {
+  for (waiter wait(team_, "the line probe", partner_);; wait.pause())
+    if (const auto trip = own_line_->load(std::memory_order_acquire); trip >= least) return trip;
 }
 
-line_seconds line_probe::over_pairs(std::span<const double> of_this_rank) const {
+std::optional<line_seconds> line_probe::over_pairs(std::span<const double> of_this_rank) const {
   std::vector<double> medians;
   for (const double seconds : of_this_rank) {
     auto of_pairs = team_.allgather_value(seconds);
     std::erase(of_pairs, 0.0);
-    medians.push_back(quantile(of_pairs, 0.5));
+    if (!of_pairs.empty()) medians.push_back(quantile(of_pairs, 0.5));
   }
-  return {quantile(medians, 0.5), quantile(medians, 0.1), quantile(medians, 0.9)};
+  if (medians.empty()) return std::nullopt;
+  return line_seconds{quantile(medians, 0.5), quantile(medians, 0.1), quantile(medians, 0.9)};
 }
 
 }  // namespace longshore::bench

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 
 namespace longshore::bench {
@@ -32,18 +33,20 @@ class line_probe {
   explicit line_probe(team& ranks);
 
   /// The two ranks of a pair call this together. The line makes 10 round trips, of 0.1 to 0.5 us
-  /// each. The first rank of the pair gets the seconds of the shortest one, all other ranks get 0.
+  /// each. The first rank of the pair gets the seconds of the shortest one, or 0 if the two ranks
+  /// did not run at the same time. All other ranks get 0.
   [[nodiscard]] double measure();
 
   /// Collective. `of_this_rank`: the results of measure(), one per repetition. The value of a
-  /// repetition is the median over the pairs of all nodes.
-  [[nodiscard]] line_seconds over_pairs(std::span<const double> of_this_rank) const;
+  /// repetition is the median over the pairs of all nodes. Nothing if all values are 0.
+  [[nodiscard]] std::optional<line_seconds> over_pairs(std::span<const double> of_this_rank) const;
 
  private:
   // The number of the latest trip, on a line of its own.
   using trip_number = std::atomic<std::uint64_t>;
 
-  void await_partner();
+  // Waits for this trip, or a later one, and returns its number.
+  [[nodiscard]] std::uint64_t await_trip(std::uint64_t least);
 
   team& team_;
   int partner_ = -1;  // -1: none

@@ -244,9 +244,9 @@ TEST(Sweep, measures_a_cache_line_between_ranks_that_share_a_node_and_no_core) {
     if (team.rank() != 0) return;
     EXPECT_FALSE(none.heard.results.at(0).line);
     for (const auto& result : run.heard.results) {
-      ASSERT_EQ(result.line.has_value(),
-                team.nodes().node_count() < team.size() && team.waiting().spin);
-      if (!result.line) continue;
+      const bool is_useful = team.nodes().node_count() < team.size() && team.waiting().spin;
+      EXPECT_TRUE(is_useful || !result.line);
+      if (!result.line) continue;  // on a busy machine the two ranks may never run at the same time
       EXPECT_GT(result.line->p10, 0);
       EXPECT_LE(result.line->p10, result.line->median);
       EXPECT_LE(result.line->median, result.line->p90);
@@ -264,10 +264,13 @@ TEST(LineProbe, of_a_repetition_is_the_median_over_pairs) {
         team.nodes().local_index(team.rank()) + 1 < team.nodes().ranks_on_my_node();
     std::vector<double> seconds(11, is_first ? 1e-7 : 0);
     if (is_first) seconds.back() = 3e-7;
+    seconds.push_back(0);  // the ranks did not run at the same time
     const auto found = probe.over_pairs(seconds);
-    EXPECT_EQ(found.median, 1e-7);
-    EXPECT_EQ(found.p10, 1e-7);
-    EXPECT_EQ(found.p90, 1e-7) << "a single repetition is no second state of the machine";
+    ASSERT_TRUE(found);
+    EXPECT_EQ(found->median, 1e-7);
+    EXPECT_EQ(found->p10, 1e-7);
+    EXPECT_EQ(found->p90, 1e-7) << "a single repetition is no second state of the machine";
+    EXPECT_FALSE(probe.over_pairs(std::vector<double>(3)));
   });
 }
 
