@@ -3,6 +3,8 @@ difference where both sides had both."""
 
 from __future__ import annotations
 
+import math
+import os
 import random
 
 import pytest
@@ -10,9 +12,11 @@ import pytest
 from longshore_study.compare.comparison import Comparison, compare
 from longshore_study.output.compare_document import row_document
 from longshore_study.store.selection import Side
+from promised_rates import most
 from simulated_launches import halo, launch
 
 NEAR, FAR = 75.0, 250.0
+STUDIES = 500 * int(os.environ.get("LONGSHORE_SIMULATIONS", "1"))
 LOSS = 0.5
 """What far cores cost, as a logarithm."""
 
@@ -54,15 +58,17 @@ def test_nothing_is_explained_otherwise(reference: list[float | None], new: list
     assert warnings(sessions(reference, new, gain)) == []
 
 
-def in_turns(far_share: tuple[float, float], *, measured: bool = True, seed: int = 1) -> Comparison:
-    """20 launches of each side in turns. Far cores cost much; the noise probe hardly feels them."""
+def in_turns(
+    far_share: tuple[float, float], *, measured: bool = True, seed: int = 1, slowdown: float = 0.0
+) -> Comparison:
+    """20 launches of each side in turns. Far cores cost much; the noise probe feels nothing."""
     generator = random.Random(seed)
     sides = (Side("old", []), Side("new", []))
     for index in range(20):
-        for minute, (side, share) in enumerate(zip(sides, far_share, strict=True)):
+        for minute, (side, share, slower) in enumerate(zip(sides, far_share, (0.0, slowdown), strict=True)):
             is_far = generator.random() < share
             line = generator.uniform(0.9, 1.1) * (FAR if is_far else NEAR) if measured else None
-            log = generator.gauss(0, 0.02) - (LOSS if is_far else 0.0)
+            log = generator.gauss(0, 0.02) - (LOSS if is_far else 0.0) - math.log1p(slower)
             results = [halo("waitall", log, generator.gauss(0, 0.05), line)]
             started = f"2026-03-01T{index:02d}:{minute:02d}:00Z"
             side.launches.append(launch(side.name, "s", index, results, started=started))
@@ -87,3 +93,13 @@ def test_a_state_that_moves_its_ranks_apart_is_not_taken_for_noise() -> None:
     assert row.verdict == "regressed"
     assert row.adjustment is None
     assert warnings(in_turns((0.1, 0.9)))
+
+
+@pytest.mark.simulation
+@pytest.mark.parametrize("share", [0.1, 0.4])
+def test_false_alarms_are_as_rare_as_promised(share: float) -> None:
+    """The worst case: the row is on the margin."""
+    alarms = sum(
+        in_turns((share, share), seed=seed, slowdown=0.05).rows[0].verdict == "regressed" for seed in range(STUDIES)
+    )
+    assert alarms <= most(0.05, STUDIES)
