@@ -38,9 +38,9 @@ def warnings(found: Comparison) -> list[str]:
 
 def test_a_side_on_far_cores_explains_its_slowdown() -> None:
     (text,) = warnings(sessions([NEAR] * 4, [FAR, FAR, NEAR, FAR]))
-    assert text.startswith("cores were near in most launches of reference (75 ns) and far in most launches of new (250")
+    assert text.startswith("cores were near in most launches of reference and far in most launches of new")
     (text,) = warnings(sessions([FAR] * 4, [NEAR] * 4))
-    assert text.startswith("cores were far in most launches of reference (250 ns) and near in most launches of new")
+    assert text.startswith("cores were far in most launches of reference and near in most launches of new")
 
 
 @pytest.mark.parametrize(

@@ -3,9 +3,9 @@ them. base/near_and_far.py tells the two apart."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
-from longshore_study.base.near_and_far import least_far, nanoseconds
+from longshore_study.base.near_and_far import least_far
 from longshore_study.compare.pairing import PairedRow
 from longshore_study.metrics.launch_metrics import Figure
 
@@ -26,17 +26,11 @@ def explanation(row: PairedRow, difference: float) -> str | None:
     reference, new = (_are_far(figures, far) for figures in (row.reference, row.new))
     if reference == new or new != (difference < 0.0):
         return None
-    sides = (
-        f"{'far' if is_far else 'near'} in most launches of {name} ({_seconds(figures, far, is_far=is_far)})"
-        for name, figures, is_far in (("reference", row.reference, reference), ("new", row.new, new))
-    )
-    return f"cores were {' and '.join(sides)}: their distance can explain the ratio"
+    words = ("far", "near") if reference else ("near", "far")
+    sides = f"{words[0]} in most launches of reference and {words[1]} in most launches of new"
+    return f"cores were {sides}: their distance can explain the ratio"
 
 
-def _are_far(figures: Sequence[Figure], far: Collection[str]) -> bool:
+def _are_far(figures: Sequence[Figure], far: frozenset[str]) -> bool:
     launches = {figure.launch for figure in figures}
-    return len(launches & set(far)) > len(launches) / 2
-
-
-def _seconds(figures: Sequence[Figure], far: Collection[str], *, is_far: bool) -> str:
-    return nanoseconds(f.line.median for f in figures if f.line and (f.launch in far) == is_far)
+    return len(launches & far) > len(launches) / 2
