@@ -48,8 +48,8 @@ class CommonShift:
         return math.exp(low), math.exp(high)
 
     def remove_from(self, row: Measured) -> Measured:
-        """The row relative to the controls: the variances of row and shift are added, with
-        Satterthwaite's degrees of freedom."""
+        """The row without the shift. The variances of row and shift are added, and Satterthwaite's
+        rule gives the degrees of freedom."""
         if self.measured is None:
             return row
         difference = row.difference - self.measured.difference
@@ -99,8 +99,9 @@ def _agree(kernels: dict[str, Measured], shift: Measured) -> bool:
 
 
 def _mean(controls: Sequence[Measured]) -> Measured:
-    """The mean of controls that share sessions. Their errors are assumed to be fully correlated, so
-    the standard error is the mean of the standard errors, with the fewest degrees of freedom."""
+    """The mean of controls that share sessions. Their errors are assumed to be fully correlated. So
+    the standard error is the mean of their standard errors, and the smallest degrees of freedom
+    count."""
     count = len(controls)
     return Measured(
         math.fsum(control.difference for control in controls) / count,

@@ -1,7 +1,7 @@
 """Compares two sides, and gives a verdict for each row and one for the whole comparison.
 
-pairing.py matches the figures of the two sides, row_effect.py computes the difference of each row,
-common_shift.py the change of the whole machine, and stats/ tests the differences.
+pairing.py matches the figures of the two sides. row_effect.py computes the difference of each row,
+and common_shift.py the change of the whole machine. stats/ tests the differences.
 """
 
 from __future__ import annotations
@@ -155,7 +155,7 @@ def _why_nothing(sides: Sequence[Side], measured: Sequence[Measurements]) -> str
     empty = [(side, found) for side, found in zip(sides, measured, strict=True) if not found.figures]
     names = " and of ".join(f"'{side.name}'" for side, _ in empty)
     why = f"there is no usable figure of {names}" if empty else "there are figures of control cells only"
-    # If one side lacks figures, only the problems of this side can be the reason.
+    # If a side lacks figures, only the problems of this side can be the reason.
     problems = [problem for found in ([found for _, found in empty] or measured) for problem in found.problems]
     return f"nothing to compare: {why}" + (f"; {problems[0]}" if problems else "")
 
@@ -241,8 +241,8 @@ def _untested(row: PairedRow, found: RowEffect, shift: CommonShift) -> JudgedRow
 
 
 def _with_absence(row: JudgedRow) -> JudgedRow:
-    """Marks rows with figures on one side as missing or failed. Warns if a side lacks launches or
-    the layout."""
+    """Marks rows with figures on only one side as missing or failed. Warns if a side lacks
+    launches, or if the row does not name the layout."""
     warnings, word = list(row.warnings), row.verdict
     for figures, name, reason in zip((row.reference, row.new), ("reference", "new"), row.absent, strict=True):
         if figures:

@@ -1,5 +1,5 @@
-"""Rows whose launches ran on near and on far cores, as a virtual machine that moves its cores has
-them. base/near_and_far.py tells the two apart."""
+"""Recognises rows with launches on near cores and launches on far cores. Such rows come from
+virtual machines that move their cores. base/near_and_far.py tells near and far cores apart."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from longshore_study.metrics.launch_metrics import Figure
 
 
 def launches_on_far_cores(figures: Sequence[Figure]) -> frozenset[str]:
-    """Empty if the cores of all launches were alike, or if their distance is not known of all."""
+    """The launches on far cores. Empty if all launches had the same kind of cores, or if the
+    distance is unknown for a launch."""
     lines = [figure.line for figure in figures if figure.line is not None]
     if len(lines) < len(figures):
         return frozenset()

@@ -1,8 +1,9 @@
 """Rows that show the noise of their launch, in place of the noise probe.
 
-A variant that the compared states cannot change, such as Longshore's own exchange beside the modes
-of two MPI libraries, feels the same cores, caches and memory as the other variants of its launch.
-It follows their noise more closely than the noise probe does, which is short and small.
+Such a row is a variant that the compared states cannot change, such as Longshore's own exchange if
+two MPI libraries are compared. The variant uses the same cores, caches and memory as the other
+variants of its launch. So it shows their noise better than the noise probe, which is short and
+small.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ from longshore_study.patterns import CONTROL
 
 
 def with_noise_of(measured: Measurements, condition: Expression) -> Measurements:
-    """The measurements, in which the rows that meet the condition stand for the noise probe of the
-    other rows of their launch. A launch without such a row has no probe.
+    """The measurements with other noise probes: the rows that meet the condition become the probe
+    of the other rows of their launch. A launch without such a row has no probe.
 
     Raises LongshoreError if no row meets the condition.
     """

@@ -150,7 +150,7 @@ def by_session(figures: Iterable[Figure]) -> dict[str, dict[Any, float]]:
 
 
 def _marked(side: Sessions, launches: Collection[str]) -> dict[str, dict[Any, float]]:
-    """1 for each of these launches, 0 for the others."""
+    """The launches of the side, by session, each with 1 if it is among `launches`, else with 0."""
     return {session: {name: float(name in launches) for name in members} for session, members in side.items()}
 
 

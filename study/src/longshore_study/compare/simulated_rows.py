@@ -1,5 +1,5 @@
 """Compares simulated rows. A simulated figure has no noise: the same program, machine and seed give
-the same time. So the ratio of two sides is exact, and is compared with the margin without a
+the same time. So the ratio of two sides is exact. The ratio is compared with the margin, without a
 test."""
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from longshore_study.stats import effect, verdict
 
 
 def refuse_mixed(row: PairedRow) -> None:
-    """Raises LongshoreError if the row would pool, or compare, measured and simulated figures. The
-    two sides may be simulated on two versions of a machine."""
+    """Raises LongshoreError if the row mixes measured and simulated figures. The two sides may be
+    simulated on two versions of a machine."""
     for figures in (row.reference, row.new):
         kind_of(figures, "a side of a row")
     if len({figure.simulated is None for figure in row.figures}) > 1:
@@ -32,7 +32,7 @@ def is_simulated(row: PairedRow) -> bool:
 
 
 def judged(row: PairedRow, margin: float) -> JudgedRow:
-    """REQUIRES: the row is simulated."""
+    """The row with its verdict. REQUIRES: the row is simulated."""
     if not row.reference or not row.new:
         return JudgedRow(row.key, row.reference, row.new, row.absent)
     found = effect.unpaired(

@@ -3,9 +3,9 @@
 A host can be found only if, in one session, some launches of a cell ran on it and others did not.
 The launches of one cell in one session form a group. A launch is one observation: the mean
 logarithm of its figures, relative to the mean of its group. Least squares give the effect of each
-host and its t test. The design has the groups as blocks and the hosts as treatments, of which a
-launch may have several. The effect of a host is relative to the mean of the other hosts. The p
-values are corrected for the number of hosts (Bonferroni).
+host and its t test. In the terms of Montgomery, groups are blocks and hosts are treatments; a
+launch may have several treatments. The effect of a host is relative to the mean of the other hosts.
+The p values are corrected for the number of hosts (Bonferroni).
 
 Source: Montgomery, Design and Analysis of Experiments, chapter 4 (balanced and incomplete blocks).
 """
@@ -32,7 +32,7 @@ _MIN_DF = 2
 _MAX_HOSTS = 200
 """The time grows with the third power: some seconds for 200 hosts. More hosts are not tested."""
 _ROUNDING = 1e-6
-"""A standard error below this is one of rounding, or of figures that repeat."""
+"""A standard error below this comes from rounding, or from figures that repeat."""
 
 _Group = Mapping[frozenset[str], list[float]]
 """The speeds of the launches of one cell and session, by the hosts that they ran on."""
@@ -98,7 +98,7 @@ def _tested(side: Side, rows: Sequence[Sequence[Figure]]) -> list[SlowHost]:
         for launch, speed in speeds.items():
             if hosts := hosts_of.get(launch):
                 group[hosts].append(speed)
-        if len(group) > 1:  # else nothing distinguishes its hosts
+        if len(group) > 1:  # in a smaller group, nothing distinguishes hosts
             groups.append(group)
     return [host for connected in _connected(groups) for host in _effects(side.name, connected)]
 
@@ -109,8 +109,8 @@ def _hosts(header: Mapping[str, Any] | None) -> frozenset[str]:
 
 
 def _speeds(rows: Sequence[Sequence[Figure]]) -> list[dict[str, float]]:
-    """By cell and session, the speed of each launch: the mean over its rows of the logarithm
-    relative to the mean of the row."""
+    """The speed of each launch, by cell and session: the logarithm of each figure minus the mean of
+    its row, as a mean over the rows of the launch."""
     speeds: dict[tuple[str, str, str], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for figures in rows:
         by_group = grouped(figures, lambda figure: (figure.key.study, figure.key.cell_text, figure.session))
@@ -122,7 +122,8 @@ def _speeds(rows: Sequence[Sequence[Figure]]) -> list[dict[str, float]]:
 
 
 def _connected(groups: Sequence[_Group]) -> list[list[_Group]]:
-    """The groups in sets that share no host: hosts of different sets cannot be compared."""
+    """Divides the groups into sets without a common host. Hosts of different sets cannot be
+    compared."""
     sets: list[tuple[set[str], list[_Group]]] = []
     for group in groups:
         names, members = set[str]().union(*group), [group]
@@ -153,7 +154,7 @@ def _effects(side: str, groups: Sequence[_Group]) -> list[SlowHost]:
     for name in names:
         together[tuple(name in hosts for _, hosts, _ in launches)].append(name)
     used = {", ".join(members): _centred(map(float, uses), launches) for uses, members in together.items()}
-    used = {name: column for name, column in used.items() if any(column)}  # leaves out hosts of all launches
+    used = {name: column for name, column in used.items() if any(column)}  # leaves out hosts that all launches used
     count = len(used)
     df = len(launches) - len(groups) - (count - 1)
     if count < 2 or df < _MIN_DF:
@@ -194,7 +195,8 @@ def _centred(values: Iterable[float], launches: Sequence[tuple[int, frozenset[st
 
 
 def _inverse(matrix: Sequence[Sequence[float]]) -> list[list[float]] | None:
-    """By Gauss and Jordan, for a symmetric positive matrix; None if it is singular."""
+    """The inverse of a symmetric positive matrix, by Gauss-Jordan elimination; None if it is
+    singular."""
     size = len(matrix)
     rows = [[*row, *(float(i == j) for j in range(size))] for i, row in enumerate(matrix)]
     scale = max(row[i] for i, row in enumerate(rows))

@@ -2,13 +2,13 @@
 
 1. Candidates: least squares with a penalty per step (Potts functional), solved by dynamic
    programming (optimal partition, Jackson et al. 2005).
-2. Test: each step is tested against the margin. As long as a step of a row fails, the weakest step
-   of that row is removed, and the remaining steps are tested again.
+2. Test: each step is tested against the margin. While a step of a row fails, the weakest step of
+   that row is removed, and the remaining steps are tested again.
 
 The noise is estimated from differences of neighbouring sessions; a step changes only one of these
 differences. Neighbouring sessions may be correlated, which increases the standard error. The
 correlation is estimated from differences over one and over two sessions (Chakar, Lebarbier,
-Levy-Leduc, Robin 2017). If a slope explains a change as well as a step, the change is a drift.
+Levy-Leduc, Robin 2017). If a slope fits a change as well as a step does, the change is a drift.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _KEPT_PART = 0.6  # of the squared differences; the largest 40 % may be steps
 _KEPT_MEAN = 0.213  # mean of the smallest 60 % of squared standard normal variates
 _MIN_SESSIONS_FOR_ORDER_TEST = 8  # on both sides of a step together
 _MIN_SESSIONS_FOR_CORRELATION = 12  # shorter series use the assumed correlation
-_CAUTION = 2.0  # standard errors that are added to the estimated correlation
+_CAUTION = 2.0  # the number of standard errors added to the estimated correlation
 _NEAR = 4  # sessions on each side of a step whose means must show at least _NEAR_PART of the step
 _NEAR_PART = 0.6
 _EFFICIENCY = 2.0 / 3.0  # of a variance from differences, relative to a known mean (Rice 1984)
@@ -89,8 +89,8 @@ class _Row:
 
 
 _Judged = dict[tuple[int, int], tuple[Effect, float, Measured]]
-"""By index of the row and position of the step: the step, its p value corrected for the number of
-positions, and its estimate."""
+"""The tests of the steps, by index of the row and position of the step: the effect, its p value
+corrected for the number of positions, and its estimate."""
 
 
 def find_changes(
@@ -141,8 +141,8 @@ def pooled_correlation(series: Sequence[Sequence[float]]) -> float:
     if over_one == 0.0 or length < _MIN_SESSIONS_FOR_CORRELATION:
         return _ASSUMED_CORRELATION
     estimate = min(1.0, max(0.0, over_two / over_one - 1.0))
-    # Underestimating the correlation turns slow variation into steps. So the estimate is increased
-    # by its standard error, and a high estimate is shrunk less.
+    # Underestimating the correlation turns slow variation into steps. So the standard error is
+    # added to the estimate, and a high estimate is shrunk less.
     shortest = _MIN_SESSIONS_FOR_CORRELATION
     weight = shortest if estimate < _ASSUMED_CORRELATION else shortest * shortest / length
     error = math.sqrt((1.0 - estimate * estimate) / sum(map(len, series)))
@@ -155,8 +155,8 @@ def _lowest(squares: list[float]) -> list[float]:
 
 
 def _spaced(positions: Collection[int]) -> list[int]:
-    """The positions with enough sessions between them. Of two positions that are too close, the
-    later one stays."""
+    """The positions with enough sessions between them. Of two positions that are too close to each
+    other, the later one is kept."""
     kept: list[int] = []
     for position in sorted(positions, reverse=True):
         if not kept or kept[-1] - position >= MIN_SESSIONS_PER_SIDE:
@@ -226,7 +226,7 @@ def _effect(row: _Row, position: int, correlation: float) -> Effect:
 
 
 def _with_noise(row: _Row, correlation: float, difference: float, counts: tuple[int, int]) -> Effect:
-    """A difference of means over `counts` sessions as an effect. The noise is estimated from
+    """The effect of a difference of means over `counts` sessions. The noise is estimated from
     neighbouring sessions of the row without a step between them."""
     cuts = set(row.steps)
     gaps: list[tuple[Hashable, float]] = [
@@ -249,7 +249,7 @@ def _eliminate(rows: Sequence[_Row], correlation: float, limit: float) -> _Judge
     while True:
         tested = [(i, k) for i, row in enumerate(rows) for k in row.steps]
         effects = [_effect(rows[i], k, correlation) for i, k in tested]
-        # Rows without a step contribute to the noise estimate, too.
+        # Rows without a step also contribute to the noise estimate.
         quiet = [_with_noise(row, correlation, 0.0, (1, 1)) for row in rows if not row.steps]
         judged: _Judged = {}
         for (i, k), step, result in zip(tested, effects, moderated.moderate([*effects, *quiet]), strict=False):
@@ -270,11 +270,11 @@ def _eliminate(rows: Sequence[_Row], correlation: float, limit: float) -> _Judge
 
 def _order_p(values: Sequence[float], position: int, counts: tuple[int, int]) -> float:
     """P value of the test of Mann and Whitney (1947) that sessions before and after the step have
-    the same distribution, of any kind. The p value is exact if the two sides do not overlap, else a
-    normal approximation.
+    the same distribution, which may be of any kind. The p value is exact if the two sides do not
+    overlap. Otherwise it is a normal approximation.
 
-    Long series have to pass this test as well. The result is 0 if there are few sessions, or if the
-    gap between the two sides exceeds the range of the longer side.
+    Long series must also pass this test. The result is 0 if there are few sessions, or if the gap
+    between the two sides exceeds the range of the longer side.
     """
     if sum(counts) < _MIN_SESSIONS_FOR_ORDER_TEST:
         return 0.0
@@ -336,8 +336,8 @@ def _noise(row: _Row, correlation: float) -> float | None:
 def _abrupt(values: Sequence[float], step: int, *, known: bool) -> bool:
     """Whether the sessions next to the step show the step, and a step fits better than a slope.
 
-    The fits are compared by Schwarz' criterion. The position of the step counts as a parameter
-    unless the position was known.
+    Schwarz' criterion compares the fits. The position of the step counts as a parameter unless the
+    position was known.
     """
     penalty = 0.0 if known else 2.0 * math.log(len(values)) / len(values)
     whole = _mean(values[step:]) - _mean(values[:step])
@@ -346,7 +346,7 @@ def _abrupt(values: Sequence[float], step: int, *, known: bool) -> bool:
 
 
 def _line_over_step(values: Sequence[float], step: int) -> float:
-    """Logarithm of a ratio: squared residuals of a straight line over squared residuals of the
+    """Logarithm of the squared residuals of a straight line divided by the squared residuals of the
     step."""
     left, right = _mean(values[:step]), _mean(values[step:])
     of_step = math.fsum((v - (left if k < step else right)) ** 2 for k, v in enumerate(values))

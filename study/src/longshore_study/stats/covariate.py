@@ -1,9 +1,9 @@
 """Analysis of covariance (Fisher 1932; "CUPED" in A/B tests of the web, Deng and others 2013):
 removes noise that a second measurement explains.
 
-The second measurement is the noise probe, a small exchange right before each repetition. Where a
-metric follows the probe over the launches of one side, the metric shows noise of the machine. This
-part is removed from the difference between the two sides.
+The second measurement is the noise probe, a small exchange right before each repetition. If the
+probe and a metric vary together over the launches of one side, the variation is noise of the
+machine. This part is removed from the difference between the two sides.
 
 The adjustment applies only if the probes of the two sides do not differ significantly. A change
 that slows down messages also slows down the probe, and must be reported. So the adjustment never
@@ -29,9 +29,9 @@ CHANCE = 0.01
 """Significance level of the test that the probes of the two sides differ. The level is small
 because rows whose probes differ by chance are also the rows whose metrics differ by chance."""
 CLEAR_GAP = 4.0
-"""Smallest gap between two groups of probes, in standard deviations within the groups. Groups arise
-if launches land on near or on distant cores. The slope between two groups may differ from the slope
-within a group."""
+"""Smallest gap between two groups of probes, in standard deviations within the groups. Two groups
+arise if some launches run on near cores and others on far cores. The slope between two groups may
+differ from the slope within a group."""
 
 Sides = tuple[Mapping[str, Mapping[Any, float]], Mapping[str, Mapping[Any, float]]]
 """The reference and the new side, each as session -> launch -> number."""
@@ -39,8 +39,7 @@ Sides = tuple[Mapping[str, Mapping[Any, float]], Mapping[str, Mapping[Any, float
 
 @dataclass(frozen=True, slots=True)
 class Adjustment:
-    """How the noise probe changed the effect of a row: what `adjust` removed, and the effect before
-    that."""
+    """What `adjust` removed from the effect of a row, and the effect before that."""
 
     slope: float
     """Slope of the log metric over the log probe. With two groups: the slope within a group."""
@@ -122,7 +121,7 @@ def _groups(probes: Sides) -> Sides:
     that gap is not clear, all launches have group 0."""
     ordered = sorted(value for side in probes for session in side.values() for value in session.values())
     gaps = [(after - before, index) for index, (before, after) in enumerate(itertools.pairwise(ordered), 1)]
-    gap, split = max(gaps[1:-1], default=(0.0, 0))  # a single launch is no group
+    gap, split = max(gaps[1:-1], default=(0.0, 0))  # a group has at least two launches
     limit = ordered[split] if gap > CLEAR_GAP * _spread_within(ordered[:split], ordered[split:]) else math.inf
     reference, new = (
         {session: {launch: float(value >= limit) for launch, value in of.items()} for session, of in side.items()}

@@ -1,5 +1,5 @@
 """Moderated t statistic: the variance of each cell is shrunk towards the variances of all cells.
-Two to five launches or sessions hardly determine the variance of one cell; dozens of cells do.
+Two to five launches or sessions hardly determine the variance of one cell, but dozens of cells do.
 
 The method is Smyth's (2004, Linear models and empirical Bayes methods, section 6.2). Its prior
 takes the variances of the cells as draws from a scaled inverse chi-square distribution. The mean
@@ -12,10 +12,10 @@ sessions (tests/stats/test_simulation.py). Two corrections reduce the degrees of
 
 - Variances with one degree of freedom each are weak evidence for equal variances. So the prior's
   degrees of freedom are computed as if the variances differed more, by half a standard error.
-- Cells measured in the same session or launch deviate together, so their variances are not
-  independent estimates. So t has at most the degrees of freedom of the variance pooled over the
-  cells, by Satterthwaite's rule (1946). The rule uses two parts of the deviation: the part that all
-  cells of a unit share, and the rest.
+- The deviations of cells measured in the same session or launch are correlated, so their variances
+  are not independent estimates. So t has at most the degrees of freedom of the variance pooled over
+  the cells, by Satterthwaite's rule (1946). The rule uses two parts of the deviation: the part that
+  all cells of a unit share, and the rest.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from statistics import median
 from longshore_study.stats import student
 from longshore_study.stats.effect import Effect
 
-_CAUTION = 0.5  # standard errors; 0 keeps the false alarms, 1 loses power
+_CAUTION = 0.5  # standard errors; with 0, false alarms stay; with 1, power is lost
 _LOWEST_PART_OF_MEDIAN = 1e-5  # lower limit of a variance, since zero has no logarithm
 
 
@@ -111,8 +111,8 @@ def moderate(effects: Sequence[Effect]) -> list[Moderated | None]:
 
 def pooled_df(effects: Sequence[Effect]) -> float:
     """Effective degrees of freedom of the variance pooled over the cells. Independent cells add
-    their degrees of freedom. Cells that deviate together have hardly more degrees of freedom than a
-    single cell."""
+    their degrees of freedom. Cells with correlated deviations have hardly more degrees of freedom
+    than a single cell."""
     by_units: dict[tuple[Hashable, ...], list[Effect]] = defaultdict(list)
     for effect in effects:
         if effect.variance is not None:

@@ -9,7 +9,7 @@ import functools
 import math
 
 _FRACTION_STEPS = 500
-_NORMAL_FROM = 1e7  # from this df on, t is the normal distribution to 1e-7, and lgamma loses its digits
+_NORMAL_FROM = 1e7  # from this df on, t equals the normal distribution to 1e-7, and lgamma loses its digits
 _TINY = 1e-300
 
 
@@ -21,8 +21,8 @@ def upper_tail(t: float, df: float) -> float:
         return 0.5 * math.erfc(t / math.sqrt(2.0))
     if math.isinf(t):
         return 0.0 if t > 0 else 1.0
-    # Both tails together are the incomplete beta function at x = df / (df + t^2). Passing 1 - x as
-    # well keeps the digits near 0.
+    # The incomplete beta function at x = df / (df + t^2) is the probability of both tails together.
+    # Passing 1 - x as well avoids a loss of digits if t is near 0.
     square = t * t
     two_tails = _incomplete_beta(df / 2.0, 0.5, df / (df + square), square / (df + square))
     return two_tails / 2.0 if t >= 0 else 1.0 - two_tails / 2.0

@@ -55,8 +55,8 @@ class Judgement:
     @property
     def detectable(self) -> float:
         """The smallest slowdown, as a difference of logarithms, that this row would show in four of
-        five cases. This property costs two quantiles. Simulations, which judge millions of rows,
-        do not need it."""
+        five cases. The property computes two quantiles. Simulations, which judge millions of rows,
+        do not use it."""
         return math.inf if self.basis is None else smallest_slowdown(*self.basis)
 
 
