@@ -40,9 +40,9 @@ class CounterSummary(VariantSummary):
     """The counters of one variant: medians over its launches."""
 
     numbers: Mapping[str, float]
-    """Counts are of one operation on all ranks together; seconds are of one rank."""
+    """Counts are those of one operation on all ranks together; seconds are those of one rank."""
     why_not: Mapping[str, str]
-    """By event that the machine did not count: the reason."""
+    """The reason for each event that the machine did not count."""
     phases: tuple[Phase, ...]
 
 

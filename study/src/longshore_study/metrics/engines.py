@@ -39,7 +39,7 @@ class Hop:
 class Latency:
     samples: float
     seconds: Mapping[str, float]
-    """By percentile. Percentiles that the clock could not resolve are missing."""
+    """The latency by percentile. Percentiles that the clock could not resolve are missing."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class EngineSummary(VariantSummary):
         return max(0.0, self.seconds - self.slot_wait_seconds - self.arrival_wait_seconds)
 
     def share(self, part: float) -> float:
-        """`part` seconds as a share of the time of one operation."""
+        """Converts `part` from seconds to a share of the time of one operation."""
         return part / self.seconds if self.seconds > 0 else 0.0
 
 

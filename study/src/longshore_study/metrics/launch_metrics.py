@@ -51,8 +51,8 @@ class Key:
 
 
 def unit_of_whom(unit: str, per: str) -> str:
-    """The unit with its reference, such as `GB/s per node`. Readers could take a plain GB/s for the
-    bandwidth of all ranks together."""
+    """The unit with its reference, such as `GB/s per node`. Readers could mistake a plain GB/s for
+    the bandwidth of all ranks together."""
     return f"{unit} per {per}" if per else unit
 
 
@@ -81,7 +81,7 @@ class Figure:
     """Whether this is the main metric of the pattern."""
     imported: bool = False
     why_implausible: str | None = None
-    """If the value is above a bound and so not plausible: a text that names the bound."""
+    """The bound that the value exceeds, in words. None if the value is plausible."""
     pulse: float | None = None
     """Logarithm of the machine's speed during the launch, from the noise probe: a small exchange
     before each repetition."""
@@ -108,11 +108,11 @@ class Measurements:
     absent: dict[Key, str] = field(default_factory=dict)
     """The reason for each result without a figure: skipped or failed."""
     failed: list[Launch] = field(default_factory=list)
-    """Launches that failed, without a successful repetition of the launch."""
+    """Launches that failed and were not repeated with success."""
     damaged: list[Launch] = field(default_factory=list)
     """The failed launches with records that are cut short or unreadable."""
     partial: list[Launch] = field(default_factory=list)
-    """Launches whose output is cut short, imported with --partial."""
+    """Launches whose output is cut short. They were imported with --partial."""
     launches: int = 0
 
     @property
@@ -164,8 +164,8 @@ def _in_common_units(sides: Sequence[Iterable[Figure]]) -> list[list[Figure]]:
     """The figures of each side. All figures of one metric of a pattern get the unit of the first
     figure.
 
-    Raises LongshoreError if figures of a metric have units that measure different things, or if
-    some are better if higher, and others if lower.
+    Raises LongshoreError if figures of a metric have units that measure different things, or do not
+    agree whether higher values are better.
     """
     units: dict[str, Unit] = {}
     firsts: dict[tuple[str, str], Figure] = {}
@@ -198,7 +198,7 @@ def require_metrics(wanted: Iterable[str], launches: Iterable[Launch]) -> None:
 
 def kind_of(figures: Iterable[Figure], what: str) -> str | None:
     """The simulated machine of all figures, or None if all are measured. Raises LongshoreError if
-    `what` would pool measured and simulated figures, or those of two machines."""
+    `what` would mix measured and simulated figures, or those of two machines."""
     kinds = sorted({figure.simulated or "" for figure in figures})
     if len(kinds) > 1:
         names = " and ".join(f"figures simulated on {name}" if name else "measured figures" for name in kinds)

@@ -35,7 +35,7 @@ class PlausibilityLimits:
         """The bound that the metric `name` of this result exceeds, in words. None if the metric is
         plausible."""
         if launch.simulated is not None:
-            return None  # the bounds are those of the machine that measures
+            return None  # the bounds are those of the real machine
         value = float(result["metrics"][name]["value"])
         bounds = launch.envelope.get("bound") or {}
         metric = metric_of(result["pattern"], name)

@@ -51,7 +51,7 @@ class VariantRow:
     launches: int
     sessions: int
     spread: tuple[float, float]
-    """The smallest and the largest main figure of a launch."""
+    """The smallest and the largest main figure of the launches."""
     imported: bool
     doubts: list[str] = field(default_factory=list)
     line_seconds: dict[str, list[float]] = field(default_factory=dict)
@@ -60,8 +60,8 @@ class VariantRow:
     """The simulated machine with its version. Its rows are never in a table with measured ones."""
     best: bool = False
     of_best: float | None = None
-    """The main figure relative to the best row, inverted if less is better. 1 for the best row,
-    smaller for all other rows, None if there is no other row."""
+    """The main figure relative to the best row, inverted if less is better: 1 for the best row,
+    smaller for all other rows. None if there is no other row."""
 
     @property
     def value(self) -> float:

@@ -5,7 +5,7 @@ much repetitions help, because its repetitions share one start and one moment. B
 repetitions contains five launches of 20 repetitions. So stored launches show the noise between
 shorter launches. The time for a given certainty is proportional to the variance between launches
 times the seconds of a launch (Kalibera and Jones 2013, Rigorous benchmarking in reasonable time).
-Their model assumes independent repetitions and launches; this module does not.
+Kalibera and Jones assume independent repetitions and launches; this module does not.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ _DOUBLINGS = 2
 
 @dataclass(frozen=True)
 class Length:
-    """Launches with this number of repetitions of each variant."""
+    """The length of a launch: its number of repetitions of each variant, with the noise of the
+    results."""
 
     repetitions: int
     spread: float
@@ -63,15 +64,15 @@ class Advice:
 
 
 def advise(stored: Iterable[Launch], repetitions: int) -> Advice | None:
-    """Advice from the newest stored launches with this number of repetitions. Reads these launches
-    again, with their samples. None if there are too few launches."""
+    """The advice that the newest stored launches with this number of repetitions give. Reads these
+    launches again, with their samples. None if there are too few launches."""
     alike = [launch for launch in stored if any(r.get("repetitions") == repetitions for r in launch.results)]
     alike.sort(key=lambda launch: str(launch.envelope.get("started")), reverse=True)
     return advise_of((read_launch(launch.path, samples=True) for launch in alike[:_MAX_LAUNCHES_READ]), repetitions)
 
 
 def advise_of(launches: Iterable[Launch], repetitions: int) -> Advice | None:
-    """Advice from launches with their samples. Reads each launch once."""
+    """The advice that launches with samples give. Reads each launch once."""
     rows: dict[tuple[str, str, str, str], list[list[float]]] = defaultdict(list)
     counted: Counter[tuple[str, str, str]] = Counter()
     starts: list[float] = []
@@ -99,8 +100,8 @@ def advise_of(launches: Iterable[Launch], repetitions: int) -> Advice | None:
     now = curve[-1]
     if now.spread == 0.0:
         return None
-    # Doubling the length reduces the variance at most by half. Beyond the measured lengths, the
-    # factor is assumed to be the factor between the last two measured lengths.
+    # Doubling the length at most halves the variance. Each doubling beyond the measured lengths is
+    # assumed to change the variance by the same factor as the last measured doubling.
     variance_factor = min(1.0, max(0.5, (now.spread / curve[-2].spread) ** 2)) if curve[-2].spread > 0 else 1.0
     for doubling in range(1, _DOUBLINGS + 1):
         count = repetitions << doubling
@@ -110,7 +111,7 @@ def advise_of(launches: Iterable[Launch], repetitions: int) -> Advice | None:
 
 
 def _series(launch: Launch, repetitions: int) -> dict[str, list[float]]:
-    """By variant: the logarithms of the times of the repetitions, in order. Incomplete series are
+    """The logarithms of the times of the repetitions, in order, by variant. Incomplete series are
     left out."""
     series: dict[str, dict[int, float]] = defaultdict(dict)
     for sample in launch.samples if launch.problem is None else ():
@@ -132,7 +133,7 @@ def _slowest(sample: Mapping[str, Any]) -> float:
 
 
 def _repeating_seconds(launch: Launch) -> float:
-    """Seconds of all repetitions of all variants. The time of a sample is that of one iteration."""
+    """Seconds of all repetitions of all variants. A sample has the time of one iteration."""
     iterations = {_variant(result): float(result.get("iterations") or 1) for result in launch.results}
     return fsum(_slowest(sample) * iterations.get(_variant(sample), 1.0) for sample in launch.samples)
 

@@ -1,8 +1,8 @@
 """Plans the launches of a study: the cells from the cross product of the factors `between`, the
 sweep of each cell over the factors `within`, control cells, and a random but reproducible order.
 
-The order is a sequence of shuffles of all cells. So an interrupted session has measured all cells
-about equally often. A drift of the machine affects all cells alike.
+The order is a sequence of shuffles of all cells. So even an interrupted session has measured all
+cells about equally often, and a drift of the machine affects all cells alike.
 """
 
 from __future__ import annotations
@@ -42,7 +42,8 @@ class Cell:
 
     @property
     def factors(self) -> dict[str, Any]:
-        """The cell as stored. Comparisons match rows of two studies by these factors."""
+        """The factors of the cell as they are stored. Comparisons match rows of two studies by
+        these factors."""
         return {"program": self.program, **self.between}
 
     @cached_property
@@ -158,8 +159,8 @@ class Plan:
 
 
 def make_plan(study: Study) -> Plan:
-    """All cells of a study, and control cells, without optional programs that this machine lacks.
-    Raises UsageError if there are none or too many."""
+    """All cells of a study, and control cells. Optional programs that this machine lacks are left
+    out. Raises UsageError if there are no cells, or too many."""
     _refuse_absurd_sizes(study)
     left_out = tuple(block for block in study.externals if block.optional and block.is_missing)
     externals = [block for block in study.externals if block not in left_out]
@@ -199,8 +200,8 @@ def _refuse_absurd_sizes(study: Study) -> None:
 
 
 def _without_duplicates(study: Study, cells_and_lines: Iterable[tuple[Cell, int]]) -> list[Cell]:
-    """The cells, each with the line of its block, without duplicates. Two blocks may contain the
-    same cell, but only with the same settings."""
+    """The cells without duplicates. Each cell comes with the line of its block. Two blocks may
+    contain the same cell, but only with the same settings."""
     unique: dict[str, tuple[Cell, int]] = {}
     for cell, line in cells_and_lines:
         known, first = unique.setdefault(cell.cell_id, (cell, line))
@@ -216,7 +217,7 @@ def _without_duplicates(study: Study, cells_and_lines: Iterable[tuple[Cell, int]
 
 
 def _settings_of(left: Cell, right: Cell) -> Iterator[tuple[str, Any, Any]]:
-    """The names of the settings that are not part of the cell_id, with the values of two cells."""
+    """The settings that are not part of the cell_id: each name with the values of the two cells."""
     for name in ("launches", "repetitions", "warmup", "timeout_seconds", "verify"):
         yield name, getattr(left.launch_settings, name), getattr(right.launch_settings, name)
     if left.external is not None and right.external is not None:
@@ -253,9 +254,9 @@ def _simulated_cell(
 
 
 def _layout_on(machine: MachineFile, between: Mapping[str, Any], where: str) -> dict[str, int]:
-    """The factor `ranks`, and `ranks_per_node` if the other factors determine it. `nodes` alone
-    means full nodes. Raises UsageError, which begins with `where`, if the machine has no such
-    layout."""
+    """The factor `ranks`, and `ranks_per_node` if the other factors determine it. If only `nodes`
+    is given, the nodes are full. Raises UsageError, which begins with `where`, if the machine has
+    no such layout."""
     nodes, ranks, given = between.get("nodes"), between.get("ranks"), between.get("ranks_per_node")
     per_node = given or (-(-ranks // nodes) if ranks and nodes else machine.ranks_per_node)
     total = ranks or (nodes or 1) * per_node
@@ -303,8 +304,8 @@ def _cells_of_external(external: External) -> Iterator[Cell]:
 
 
 def _control_cells(cells: list[Cell]) -> list[Cell]:
-    """Cells with memory copy and ping-pong for each launch configuration, which show a change of
-    the machine. A simulated machine does not change."""
+    """Cells with memory copy and ping-pong for each launch configuration. They show a change of the
+    machine. A simulated machine does not change, and gets no control cells."""
     controls: dict[str, Cell] = {}
     for cell in cells:
         if cell.external is not None or cell.machine is not None:

@@ -79,8 +79,8 @@ Sessions = dict[tuple[str, str], float]
 
 
 def _centred(row: Sessions) -> Sessions:
-    """The deviations of sessions from the mean of their tag. A tag with a single session is left
-    out. Differences between tags are not noise."""
+    """The sessions, each as its deviation from the mean of its tag. A tag with a single session is
+    left out. Differences between tags are not noise."""
     tags: dict[str, list[float]] = {}
     for (tag, _), value in row.items():
         tags.setdefault(tag, []).append(value)
@@ -92,7 +92,7 @@ def _variance(centred: Sessions) -> float:
 
 
 def _df(centred: Sessions) -> int:
-    """Degrees of freedom: each tag costs one."""
+    """Degrees of freedom: the number of sessions minus the number of tags."""
     return len(centred) - len({tag for tag, _ in centred})
 
 
@@ -119,7 +119,7 @@ def _shared_part(centred: list[Sessions]) -> float:
 
 class PowerAnalysis:
     def __init__(self, plan: Plan, spread: Spread, *, simulated_rows: int = power.SIMULATED_ROWS) -> None:
-        """With fewer `simulated_rows` the analysis is faster. Its result is then right within a
+        """With fewer `simulated_rows` the analysis is faster, but its result is only right within a
         factor of two."""
         self.plan = plan
         self.spread = spread

@@ -1,4 +1,5 @@
-"""Estimates the time of a study from stored launches. For other cells, guesses from sizes."""
+"""Estimates the time of a study from stored launches. Cells without stored launches get a guess
+from their sizes."""
 
 from __future__ import annotations
 
@@ -41,7 +42,7 @@ class TimeEstimate:
         return statistics.median(observed) if observed else guessed_seconds(cell)
 
     def total(self, cells: Iterable[Cell]) -> float:
-        """Seconds of one launch of each of `cells`, in which a cell may occur several times."""
+        """Seconds for one launch of each of `cells`. A cell may occur several times."""
         return sum(self.seconds(cell) for cell in cells)
 
 
