@@ -57,7 +57,7 @@ class Expression:
         return frozenset(node.id for node in ast.walk(self.tree) if isinstance(node, ast.Name))
 
     def comparisons(self) -> Iterator[tuple[str, Any]]:
-        """The pairs (factor, literal) that the condition compares. They show mistyped words."""
+        """The pairs (factor, literal) that the condition compares, to find mistyped words."""
         for node in ast.walk(self.tree):
             if not isinstance(node, ast.Compare):
                 continue

@@ -1,8 +1,9 @@
-"""Near and far cores: how long a cache line takes to the core of a neighbour and back, as the key
-`line_seconds` of records says. A hypervisor can move the cores of a virtual machine, and then
-launches of one variant differ for no other reason.
+"""Near and far cores. The key `line_seconds` of records has the time of a cache line to the core of
+a neighbour and back. A hypervisor can move the cores of a virtual machine. Then launches of one
+variant differ for this reason alone.
 
-No number of nanoseconds is near or far on all machines. So launches are compared with each other.
+No limit in nanoseconds separates near from far cores on all machines. So launches are compared with
+each other.
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ from statistics import median
 from longshore_study.base.json_values import number_in
 
 APART = 1.6
-"""Far cores take at least so many times as long as near ones. Noise lengthens a round trip less,
-and leaves no gap between the values."""
+"""A cache line takes at least this many times as long to a far core as to a near one. Noise
+lengthens a round trip less, and leaves no gap between the values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,16 +38,16 @@ def line_seconds(value: object) -> LineSeconds | None:
 
 
 def least_far(lines: Iterable[LineSeconds]) -> float:
-    """The shortest time of far cores: where the widest gap between all times ends. Infinite if that
-    gap is narrower than APART, so that all cores were alike."""
+    """The shortest time of far cores, which is the end of the widest gap between all times.
+    Infinite if that gap is narrower than APART: then all cores are alike."""
     ordered = sorted(seconds for line in lines for seconds in (line.p10, line.median, line.p90))
     gap, end = max(((after / before, after) for before, after in itertools.pairwise(ordered)), default=(1.0, 0.0))
     return end if gap > APART else math.inf
 
 
 def by_distance(lines: Sequence[LineSeconds]) -> dict[str, list[float]]:
-    """The medians of the launches whose cores were `near`, `far`, or `moved` during the launch; or
-    of all launches, as `alike`."""
+    """The medians of the launches whose cores were `near`, `far`, or `moved` during the launch. If
+    all cores were alike, the only key is `alike`."""
     far = least_far(lines)
     if lines and math.isinf(far):
         return {"alike": [line.median for line in lines]}

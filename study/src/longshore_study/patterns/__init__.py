@@ -1,5 +1,5 @@
-"""The facts of each pattern, in the module of its name. All other packages take what they need of a
-pattern from these facts. A new pattern is one more module. No list of modules must be changed."""
+"""Each module of this package holds the facts of one pattern. All other packages take the facts of
+a pattern from here. A new pattern needs one more module, and no list of modules must be changed."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def main_of(pattern: str) -> str:
 
 
 def work_of(pattern: str) -> tuple[str, ...]:
-    """The factors that define the work of a pattern; none of an unknown pattern."""
+    """The factors that define the work of a pattern. Empty for an unknown pattern."""
     return PATTERNS[pattern].work if pattern in PATTERNS else ()
 
 

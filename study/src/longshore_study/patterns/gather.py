@@ -5,7 +5,7 @@ from __future__ import annotations
 from longshore_study.patterns.pattern import WAY, WORK, Guideline, Levels, Metric, Pattern, count, words
 
 _REQUESTS_PER_SECOND = 2e7  # of one rank that sends one request at a time
-_TRAFFIC_BYTES_OF_REQUEST = 24  # what a request moves through memory
+_TRAFFIC_BYTES_OF_REQUEST = 24  # the bytes that a request moves through memory
 _DEFAULT_OPERATION = "gather"  # also stands for operations that are not in the table
 # What injection_bandwidth counts for a request: the bytes that the request sends.
 _INJECTED_BYTES_OF_REQUEST = {_DEFAULT_OPERATION: 16, "scatter": 8, "histogram": 8}

@@ -26,7 +26,7 @@ def _traffic(levels: Levels) -> float:
 
 
 def _element_bytes(levels: Levels, ghost_bytes: int) -> float:
-    """The bytes that a rank reads at the elements, per ghost."""
+    """The bytes of elements that a rank reads, per ghost."""
     if levels.get("mesh") == "band":
         return ghost_bytes
     elements, ghosts, ranks = (levels.get(name) for name in ("elements", "ghosts", "ranks"))
@@ -38,7 +38,7 @@ def _element_bytes(levels: Levels, ghost_bytes: int) -> float:
 
 
 def _seconds(ranks: int, levels: Levels) -> float:
-    """All elements get new values before each repetition."""
+    """The time includes new values for all elements before each repetition."""
     elements, ghosts = int(levels.get("elements", 100_000)), int(levels.get("ghosts", 10_000))
     items = int(levels.get("fields", 1)) * (elements + 2 * ghosts)
     return 5e-5 * ranks + ranks * items * 8 * 4 / BYTES_PER_SECOND

@@ -32,14 +32,16 @@ def _items(levels: Levels) -> int:
         int(levels.get(name, default)) for name, default in (("halo", 1), ("fields", 1), ("boxes", 0))
     )
     parts = max(boxes, 1)
-    # A box is about as long along each dimension as a block is divided by the cube root.
+    # A box is about as long along each dimension as the block divided by the cube root of the
+    # number of boxes.
     sides = [length / math.cbrt(parts) + (levels.get("centring") == "vertex") for length in domain]
     halos = parts * math.prod(side + 2 * width for side in sides) - math.prod(domain)
     return math.ceil(fields * halos * (2 if levels.get("operation") == "assemble" else 1))
 
 
 def _traffic(levels: Levels) -> float:
-    """A sum also reads the value to which it adds. Half of the bytes of an assemble are added."""
+    """An exchange reads and writes each byte. A sum also reads the value to which it adds. An
+    assemble adds half of the bytes."""
     return {"accumulate": 3.0, "assemble": 2.5}.get(str(levels.get("operation")), 2.0)
 
 

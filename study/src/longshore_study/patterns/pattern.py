@@ -79,7 +79,7 @@ class Metric:
     """What the figure refers to: "node" or "rank". Empty for all ranks together."""
     better: str = "higher"
     title: str = ""
-    """For readers; by default the name of the metric."""
+    """The name for readers; by default the name of the metric."""
     limit: str = ""
     """What the figure cannot exceed: "memory copy", or "injection" if the bytes go to all nodes in
     equal shares."""
@@ -114,7 +114,7 @@ class Pattern:
     sizes: Mapping[str, str] = field(default_factory=dict)
     """Numeric factors over which curves are drawn first, with the title of the axis."""
     auto: str = ""
-    """The factor that can have the level `auto`, with which the program chooses."""
+    """The factor that can have the level `auto`, which leaves the choice to the program."""
     guidelines: tuple[Guideline, ...] = ()
     mean_metrics: tuple[str, ...] = ()
     """Metrics of which the reference program prints means."""

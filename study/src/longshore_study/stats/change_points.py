@@ -141,8 +141,8 @@ def pooled_correlation(series: Sequence[Sequence[float]]) -> float:
     if over_one == 0.0 or length < _MIN_SESSIONS_FOR_CORRELATION:
         return _ASSUMED_CORRELATION
     estimate = min(1.0, max(0.0, over_two / over_one - 1.0))
-    # Underestimating the correlation turns slow variation into steps. So the standard error is
-    # added to the estimate, and a high estimate is shrunk less.
+    # Underestimating the correlation turns slow variation into steps. So the estimate is increased
+    # by _CAUTION standard errors, and a high estimate is shrunk less.
     shortest = _MIN_SESSIONS_FOR_CORRELATION
     weight = shortest if estimate < _ASSUMED_CORRELATION else shortest * shortest / length
     error = math.sqrt((1.0 - estimate * estimate) / sum(map(len, series)))

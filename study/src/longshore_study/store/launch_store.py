@@ -137,7 +137,7 @@ class Store:
             yield _unreadable(folder.path, [*names, "?", "?"][:3], folder.problem)
 
     def cells_done(self, study: str, tag: str, session: str) -> dict[tuple[str, int], bool]:
-        """By (cell_id, launch_index) of the stored launches: whether any attempt succeeded."""
+        """For the (cell_id, launch_index) of each stored launch: whether any attempt succeeded."""
         done: dict[tuple[str, int], bool] = {}
         for launch in self.launches(study, tag, session):
             key = (launch.cell_id, launch.launch_index)
@@ -354,8 +354,8 @@ def _why(path: Path, error: OSError) -> str:
 
 
 def process_namespace() -> str:
-    """Identifies a set of processes with unique process numbers: the host, and the process
-    namespace, since containers may share a host name but not process numbers."""
+    """The host and its process namespace, in which process numbers are unique. Containers may share
+    a host name but not process numbers."""
     try:
         space = f"-{Path('/proc/self/ns/pid').stat().st_ino}"
     except OSError:
