@@ -35,7 +35,7 @@ class JobRequest:
     """The identifier of a job that must end first, with any result."""
     options: tuple[str, ...] = ()
     max_ranks_per_node: int = 1
-    """The maximum over the launches of the job."""
+    """The largest number of ranks per node among the launches of the job."""
 
 
 class BatchSystem:
@@ -48,7 +48,7 @@ class BatchSystem:
     """The command that prints the state of a job. JOB stands for its identifier."""
     cancellation: tuple[str, ...]
     states: ClassVar[Mapping[str, str]] = {}
-    """Our words for its states."""
+    """Longshore's words for the states of this system."""
 
     def submission(self, job: JobRequest) -> list[str]:
         raise NotImplementedError

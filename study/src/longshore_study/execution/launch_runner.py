@@ -250,9 +250,9 @@ def _judge(cell: Cell, result: ChildResult, lines: list[str]) -> tuple[str | Non
 
 
 def error_line(lines: list[str]) -> str:
-    """The line that best describes the error. The first that exists of: a line of longshore-bench,
-    a line of longshore, the error beside boxed messages of a launcher (`_framed_error`), the last
-    line with words."""
+    """The line that best describes the error: the first line of longshore-bench, else the first
+    line of longshore, else the error beside boxed messages of a launcher (`_framed_error`), else
+    the last line with words."""
     for start in ("longshore-bench:", "longshore"):
         for line in lines:
             if line.startswith(start):
@@ -264,10 +264,13 @@ def error_line(lines: list[str]) -> str:
 
 
 def _framed_error(lines: list[str], worded: list[int]) -> str | None:
-    """The error if launchers printed boxed messages, each between two lines of dashes (the first
-    line of dashes may be missing). The result is the last line outside of all boxes and before the
-    last box, because the program printed it. Without such a line, it is the first sentence in the
-    last box. None if there is no box. `worded` has the indices of the lines with words."""
+    """The error beside boxed messages of a launcher. None if there is no box.
+
+    A box is between two lines of dashes, of which the first may be missing. The error is the last
+    line before the last box that is in no box, because the program printed this line. Without such
+    a line, the error is the first sentence in the last box. `worded` has the indices of the lines
+    with words.
+    """
     edges = [index for index, line in enumerate(lines) if _FRAME.fullmatch(line)]
     if not edges:
         return None

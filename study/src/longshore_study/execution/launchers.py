@@ -1,6 +1,6 @@
 """Launchers: make the command and the environment that start a program with its ranks. A command is
-a list of words, never a line for a shell. A job of a batch system uses a launcher, too
-(batch_systems.py)."""
+a list of words, never a line for a shell. Jobs of a batch system (batch_systems.py) also use a
+launcher."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class LocalLauncher:
         if not needs_launcher(cell):
             if cell.external is None:
                 return Command(program, cell.environment, "the program's own")
-            # The command may be mpirun, so it needs the permission.
+            # The command may be mpirun, which needs permission to start as root.
             return Command(program, {**mpi.root_permission(), **cell.environment}, "as the command says")
         transport = str(cell.between.get("transport"))
         starter = self.shmem if transport == "shmem" and self.shmem else self.mpi
@@ -84,8 +84,9 @@ class LocalLauncher:
 
 
 class _JobLauncher:
-    """Starts ranks in the allocation of a batch system in which longshore runs. Programs of threads
-    are launched, too, because longshore may run on a login node."""
+    """Starts programs in the allocation of a batch system in which longshore runs. Even a program
+    whose ranks are threads is started by the launcher, because longshore may run on a login node.
+    """
 
     def __init__(self, path: str, choice: LauncherChoice) -> None:
         self.path = path
@@ -103,7 +104,8 @@ class _JobLauncher:
 
 
 def _threads(cell: Cell) -> int:
-    """The threads of a program that is its own launcher. Simulated ranks share one thread."""
+    """The number of threads of a program that starts its own ranks. Simulated ranks share one
+    thread."""
     return cell.ranks if cell.machine is None else 1
 
 

@@ -30,8 +30,8 @@ class Target:
 
 
 def scratch_file(target: Target) -> Path:
-    """The hidden file for the records of the current launch. The file is in the store, because the
-    node of rank 0 must reach it."""
+    """The hidden file for the records of the current launch. The file is in the store, because rank
+    0 must be able to write it from its node."""
     return (target.folder / f".launch.{process_namespace()}.{os.getpid()}.tmp").absolute()
 
 

@@ -136,7 +136,7 @@ def _refuse_others(folder: Path, own: Path, session: str, part: str) -> None:
             continue  # the file was removed, or is being written; the second check of _take finds it
         content = content if isinstance(content, dict) else {}
         same_machine = path.name.startswith(f".running.{process_namespace()}.")
-        # A time in the future means that a clock was set back, so the size of the age counts.
+        # After a clock was set back, the age can be negative, so its absolute value counts.
         alive = _is_longshore(path.name.split(".")[-2]) if same_machine else abs(age) < _DEAD_AFTER_SECONDS
         if not alive or (part and content.get("part") and content.get("part") != part):
             continue

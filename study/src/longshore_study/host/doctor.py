@@ -209,7 +209,7 @@ def memory_limit(machine: Machine) -> CheckResult:
 
 
 def system_call_filter(machine: Machine) -> CheckResult:
-    """Whether a filter (seccomp) may refuse system calls, as containers have one."""
+    """Whether a filter (seccomp) may refuse system calls. Containers have such a filter."""
     check = "system call filter"
     status = machine.text("proc/self/status")
     if status is None:
@@ -307,9 +307,9 @@ def ranges(numbers: Sequence[int]) -> str:
 
 
 def _control_groups(machine: Machine, controller: str) -> list[tuple[int, str]]:
-    """The version and the folder of the control group of this process for a controller, and of its
-    ancestors, because each of them may have a limit. In a container that sees the path of the host,
-    only the top folder exists."""
+    """The control group of this process for a controller, and all its ancestors: the version and
+    the folder of each, because each may have a limit. In a container that sees the path of the
+    host, only the top folder exists."""
     found = []
     for line in (machine.text("proc/self/cgroup") or "0::/").splitlines():
         _, _, rest = line.partition(":")

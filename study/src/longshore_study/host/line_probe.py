@@ -1,5 +1,5 @@
-"""Measures for `longshore doctor` how far apart the cores of neighbouring ranks are, by the line
-probe of longshore-bench."""
+"""Measures for `longshore doctor` how far apart the cores of neighbouring ranks are. The
+measurement is the line probe of longshore-bench."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from longshore_study.host.doctor import OK, UNKNOWN, WARN, CheckResult
 
 _MAX_SECONDS = 60
 _MEASURE = ("control", "--kernel", "barrier", "--transport", "threads", "--iterations", "1", "--repetitions", "1000")
-_LEAST_FAR_SECONDS = 220e-9  # as for plans: src/longshore/exchange/detail/movers/cache_distance.cpp
+_LEAST_FAR_SECONDS = 220e-9  # the limit that plans use: src/longshore/exchange/detail/movers/cache_distance.cpp
 
 
 def measure(program: str, ranks: int | None = None) -> LineSeconds | None:
-    """Measures for less than a second, with a rank on each core, or with `ranks`. None if there is
-    no answer: the program is older, or ranks share cores."""
+    """Measures for less than a second, with a rank on each core, or with `ranks`. None
+    without an answer, because the program is older or ranks share cores."""
     command = [program, *_MEASURE, *(["--ranks", str(ranks)] if ranks else []), "--json", "-"]
     try:
         process = subprocess.run(  # noqa: S603 - a program of ours

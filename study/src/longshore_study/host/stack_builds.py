@@ -73,10 +73,10 @@ def builds() -> list[Build]:
 
 
 def with_unique_names(found: Iterable[Stack]) -> list[Stack]:
-    """The stacks, with names under which no build replaces a build of another installation. An MPI
-    with a build (same launcher and version) has the name of that build. An MPI without a build gets
-    a number after its name if a build or an earlier stack has the name. Only MPIs are built, so
-    other stacks keep their names."""
+    """The stacks, renamed so that no build replaces a build of another installation. An MPI with a
+    build (same launcher and version) gets the name of that build. An MPI without a build keeps its
+    name, unless a build or an earlier stack has this name; then a number follows. Only MPIs are
+    built, so other stacks keep their names."""
     built = {(os.path.realpath(build.mpirun), build.version): build.name for build in builds()}
     taken = set(built.values())
     named = []
@@ -148,7 +148,7 @@ def build_stack(stack: Stack, source: Path, *, jobs: int, verbose: bool = False)
     try:
         return _build_stack(stack, source, jobs=jobs, verbose=verbose)
     except OSError as error:
-        # _run and _try_out report programs that do not start, so this is an error of a file.
+        # _run and _try_out report programs that do not start, so this error comes from a file.
         path = error.filename or stacks_home()
         raise LongshoreError(
             f"cannot write {path}: {error.strerror}; name another folder with LONGSHORE_STACKS"

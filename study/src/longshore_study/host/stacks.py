@@ -135,7 +135,8 @@ def _paths(prefix: Path) -> dict[str, list[str]]:
 
 
 def with_paths(environment: Mapping[str, str], paths: Mapping[str, list[str]]) -> dict[str, str]:
-    """`environment`, and the search paths: `paths` in front of their current values."""
+    """`environment` and the search paths. Each search path has its folders of `paths` in front of
+    its current value."""
     joined = {
         name: os.pathsep.join([*folders, *([os.environ[name]] if os.environ.get(name) else [])])
         for name, folders in paths.items()

@@ -1,5 +1,5 @@
-"""Reads the [hypothesis] table of a study file, which `longshore attribute` writes, and checks that
-the study measures both suspected and other levels."""
+"""Reads the [hypothesis] table of a study file, which `longshore attribute` writes. Checks that the
+study measures both suspected and other levels."""
 
 from __future__ import annotations
 

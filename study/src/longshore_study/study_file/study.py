@@ -53,7 +53,7 @@ class PatternBlock:
     """By name. `between` has the names."""
     simulated_launches: int = 1
     """The number of launches of each simulated cell, from the block. The number in [study] is for
-    cells with noise."""
+    measured cells, which have noise."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class External:
     ranks_per_node: int | None = None
     """For importers of outputs that lack this number."""
     optional: bool = False
-    """Whether the study does without the program on a machine that lacks it."""
+    """Whether a machine that lacks the program runs the rest of the study."""
     line: int = 1
 
     @property

@@ -1,5 +1,5 @@
 """Line numbers of the keys of a TOML text, for error messages. Neither tomllib nor tomlkit keeps
-them. The scanner follows only the structure, since tomllib has accepted the text before."""
+them. The scanner follows only the structure, because tomllib has already accepted the text."""
 
 from __future__ import annotations
 
