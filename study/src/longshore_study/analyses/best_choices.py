@@ -21,7 +21,7 @@ from longshore_study.store.simulated import heading
 _GIVEN = ("transport", "stack")
 _MAX_NAMED = 3  # choices within noise that are listed by name
 ABOVE_COPY = 1.05
-"""Noise does not explain a larger share of memory copy."""
+"""Noise does not explain a share of memory copy above this."""
 
 
 @dataclass(frozen=True)

@@ -103,7 +103,7 @@ def predict(exchange: Exchange, costs: Costs) -> Parts:
 def _put(exchange: Exchange, costs: Costs) -> Parts:
     """Each rank claims an offset at every rank, also at itself, and puts a block there."""
     claims = sum(count * _claim(costs, pair) for pair, count in exchange.peers())
-    # A claim at the rank itself is not measured, and counts like a claim at the nearest peer.
+    # A claim at the rank itself is not measured. It counts like a claim at the nearest peer.
     return _put_scan(exchange, costs) | {"claims": claims + _claim(costs, exchange.peers()[0][0])}
 
 
@@ -200,8 +200,8 @@ def _train(gap: Gap, count: int, exchange: Exchange, message_bytes: float | None
     """The seconds of `count` successive messages of `message_bytes` (default: one block).
 
     The result is the larger of two costs: `count` times the cost of a message, and the cost of all
-    bytes at the rate of a message as large as the whole exchange. A block may fit into a cache when
-    all blocks together do not.
+    bytes at the rate of one message of the size of the whole exchange. The second cost can be
+    larger if a block fits into a cache and all blocks together do not.
     """
     block = exchange.block_bytes if message_bytes is None else message_bytes
     work = exchange.ranks * exchange.block_bytes
@@ -222,7 +222,7 @@ def _own_block(exchange: Exchange, costs: Costs, call: str = "") -> float:
 
 
 def _queue(exchange: Exchange, costs: Costs, transfer: str) -> float:
-    """The waiting time in order incast, where all ranks start with the same target. This target
+    """The waiting time in order incast, in which all ranks start with the same target. This target
     receives the blocks one after the other; then the ranks follow each other from target to target.
     Only remote blocks queue, because a sender on the same node writes directly into memory."""
     if exchange.remote < 2:

@@ -1,7 +1,7 @@
-"""Finds the fastest choice at each number of nodes (or ranks), and where the fastest changes:
-"exstack up to 8 nodes; aggregator from 16 nodes on".
+"""Finds the fastest choice at each number of nodes (or ranks), and the numbers at which another
+choice becomes the fastest: "exstack up to 8 nodes; aggregator from 16 nodes on".
 
-Measured launches and each simulated machine have separate races.
+Choices are compared only among measured launches, or among launches of one simulated machine.
 """
 
 from __future__ import annotations
@@ -136,7 +136,8 @@ def _choice(time: _Time) -> dict[str, Any]:
 
 
 def _is_auto(pattern: str, choice: str, names: Sequence[str]) -> bool:
-    """Whether the program made this choice. It repeats a fixed choice, so it never leads."""
+    """Whether the choice is `auto`. With `auto`, the program repeats a fixed choice, so `auto`
+    never leads."""
     return pattern in PATTERNS and PATTERNS[pattern].auto in names and _AUTO in choice.split()
 
 

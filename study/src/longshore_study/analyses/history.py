@@ -1,9 +1,9 @@
 """Figures over time: the sessions of all tags in the order of measurement, and the times at which
 the level of a row changed.
 
-A point is one session of a tag, because chance varies between sessions (stats/change_points.py).
-Known events are tested first: those of events.toml, and the beginning of a tag if the sessions of
-each tag are consecutive.
+A point is one session of a tag, because sessions differ by chance (stats/change_points.py). Known
+events are tested first: those of events.toml, and the beginning of a tag if the sessions of each
+tag are consecutive.
 """
 
 from __future__ import annotations
@@ -81,7 +81,8 @@ class HistoryRow:
         return low, high
 
     def known_events(self, change: ChangePoint) -> list[str]:
-        """The known events at the change. A drift has none: it does not begin at an event."""
+        """The known events at the change. A drift has none, because it does not begin at an
+        event."""
         return [event.text for event in self.events.get(change.at, ())] if change.known else []
 
     def ratio(self, change: ChangePoint) -> float:

@@ -18,7 +18,7 @@ from longshore_study.store.launch_store import Launch
 LAYOUT = ("transport", "machine", "stack", "nodes", "ranks", "ranks_per_node", "environment")
 """The factors of a launch in which a prediction and its parameters must agree."""
 FIGURES = {"shift": "shift_us", "barrier": "barrier_us", "fetch-add": "fetch_add_us"}
-"""By kernel, the figure with its time."""
+"""The figure that has the time of each kernel."""
 UNTIL_MET = "until_met_us"
 """The second figure of kernel shift: the time of the message and of a barrier after it."""
 OWN_COPY = ("copy", "")

@@ -128,7 +128,7 @@ def axis_of(layouts: Sequence[Layout]) -> str | None:
 
 
 def _curves(model: Curve, figures: Sequence[Figure], layouts: Mapping[str, Layout]) -> list[Curve]:
-    """The curves of one pattern: `model` with the factors and points of each."""
+    """The curves of one pattern. Each is `model` with its own factors and points."""
 
     def at(figure: Figure) -> int:
         return int(getattr(layouts[figure.launch], model.axis))

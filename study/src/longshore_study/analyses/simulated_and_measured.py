@@ -40,7 +40,7 @@ class PredictedTime:
     """The factors of the measured side, with ranks and nodes."""
     predicted: float
     measured: float
-    """Median over launches, as `predicted`."""
+    """The median over launches, as for `predicted`."""
     launches: int
     spread: tuple[float, float]
     """The smallest and the largest measured seconds of a launch."""
@@ -69,14 +69,14 @@ class SideBySide:
 
     @property
     def shares(self) -> dict[str, tuple[int, int]]:
-        """By pattern: the number of close pairs, and of all pairs."""
+        """The number of close pairs, and of all pairs, by pattern."""
         patterns = dict.fromkeys(pair.pattern for pair in self.pairs)
         return {name: _counts(pair for pair in self.pairs if pair.pattern == name) for name in patterns}
 
     @property
     def total(self) -> tuple[int, int]:
-        """The counts of all patterns but control, whose measurements are the input of a machine
-        file."""
+        """The counts over all patterns except control, because a machine file is made from
+        measurements of control."""
         return _counts(pair for pair in self.pairs if pair.pattern != CONTROL)
 
 

@@ -1,10 +1,11 @@
 """Judges a confirming study (confirming_study.py) by two questions.
 
-Did the suspected levels change between two tags by more than the margin, relative to the levels
-beside them? The difference between suspected and other variants is taken within each launch, or
-within each session if no launch measured both. So effects of the launch, the session or the machine
-cancel. Do variables of the environment cause the change, in either state of the machine
-(variable_effect.py)?
+1. Did the suspected levels change between two tags by more than the margin, relative to the other
+   levels? The difference between suspected and other variants is taken within each launch, or
+   within each session if no launch measured both. So effects of the launch, the session or the
+   machine cancel.
+2. Do variables of the environment cause the change, in either state of the machine
+   (variable_effect.py)?
 """
 
 from __future__ import annotations
@@ -66,8 +67,8 @@ class ConfirmationResult:
     measured."""
     warnings: tuple[str, ...]
     restored: tuple[tuple[dict[str, Any], Contrast], ...] = ()
-    """The effect on each suspected variant of the new side of restoring the reference's
-    environment."""
+    """For each suspected variant of the new side, the effect of the environment of the
+    reference."""
 
     @property
     def is_about_variables(self) -> bool:
@@ -95,7 +96,7 @@ _Sessions = dict[str, dict[Any, float]]
 
 
 def judge(reference: Side, new: Side, hypothesis: Hypothesis, margin: float) -> ConfirmationResult:
-    """Raises LongshoreError if a side lacks variants of the hypothesis."""
+    """Answers the questions. Raises LongshoreError if a side lacks variants of the hypothesis."""
     limit = math.log1p(margin)
     warnings: list[str] = []
     levels = _levels(reference, new, hypothesis, limit, warnings) if hypothesis.factors else None
@@ -177,7 +178,7 @@ def _contrast(side: Side, hypothesis: Hypothesis) -> _LevelMeans:
     for figure in _figures(side):
         environment = figure.key.cell.get("environment")
         if environment and environment in (hypothesis.environment, hypothesis.new_environment):
-            continue  # measured for the effect of the variables
+            continue  # such a figure serves only the effect of the variables
         (suspected if _suspected(figure.key.factors, hypothesis) else beside).append(figure)
     for figures, levels in ((suspected, "suspected levels"), (beside, "levels beside the suspected ones")):
         if not figures:
@@ -193,7 +194,7 @@ def _suspected(factors: Mapping[str, Any], hypothesis: Hypothesis) -> bool:
 
 
 def _means(figures: Iterable[Figure]) -> _Sessions:
-    """By session, without the launches."""
+    """The mean of each session, in place of its launches."""
     means = mean_by(figures, lambda figure: figure.session, lambda figure: figure.goodness)
     return {session: {"": mean} for session, mean in means.items()}
 

@@ -127,9 +127,9 @@ def _search(cases: Sequence[Case], residuals: Sequence[float], limit: float) -> 
 
 
 def _valued(candidate: _Candidate, cases: Sequence[Case], residuals: Sequence[float], limit: float) -> _Candidate:
-    """The candidate with its worth: gain minus price. The gain is measured from zero. Measured from
-    the margin, a rule for some cases with favourable noise would win over the rule for all affected
-    cases."""
+    """The candidate with its worth: gain minus price. The gain is measured from zero. If it were
+    measured from the margin, a rule for some cases with favourable noise would win over the rule
+    for all affected cases."""
     mean, se, _ = _mean(candidate.covered, cases, residuals)
     gain = 0.0 if abs(mean) <= limit else math.inf if se == 0.0 else (mean / se) ** 2
     return _Candidate(candidate.conditions, candidate.covered, gain - 2.0 * candidate.price)
@@ -190,8 +190,8 @@ _Levels = list[tuple[Any, list[int]]]
 
 
 def _ranges(levels: _Levels) -> list[tuple[_Levels, int]]:
-    """The ranges of neighbouring levels of an ordered factor, without the range of all levels. Each
-    comes with the number of ranges from which it is chosen."""
+    """The ranges of neighbouring levels of an ordered factor, except the range of all levels. Each
+    range comes with the number of ranges from which it is chosen."""
     ordered = sorted(levels, key=lambda level: float(level[0]))
     ends = [(a, b) for a in range(len(ordered)) for b in range(a + 1, len(ordered) + 1) if b - a < len(ordered)]
     return [(ordered[a:b], len(ends)) for a, b in ends] or [(ordered, 1)]
@@ -199,8 +199,8 @@ def _ranges(levels: _Levels) -> list[tuple[_Levels, int]]:
 
 def _sets(levels: _Levels, residuals: Sequence[float]) -> list[tuple[_Levels, int]]:
     """The candidate sets of levels of an unordered factor: each single level, and for each size the
-    two sets with the lowest and the highest mean. Other sets cannot win (Fisher 1958). Each comes
-    with the number of all sets of its size."""
+    two sets with the lowest and the highest mean. Other sets cannot win (Fisher 1958). Each set
+    comes with the number of all sets of its size."""
     by_mean = sorted(levels, key=lambda level: math.fsum(residuals[k] for k in level[1]) / len(level[1]))
     sets: list[tuple[_Levels, int]] = [([level], len(levels)) for level in levels]
     for size in range(2, len(levels)):

@@ -1,8 +1,7 @@
-"""Measures the effect of environment variables within one state of the machine: compares suspected
-variants with the variables as on the new side and with the variables as in the reference. A
+"""Measures the effect of environment variables within one state of the machine. Suspected variants
+are measured with the variables as on the new side, and with the variables as in the reference. A
 confirming study (confirming_study.py) alternates the two settings, so launches are compared within
-their session.
-"""
+their session."""
 
 from __future__ import annotations
 

@@ -137,5 +137,5 @@ def _listed(bounds: tuple[float, float] | None) -> list[float] | None:
 
 
 def _finite(value: float) -> float | None:
-    """JSON has no infinity, so it becomes None."""
+    """Replaces infinity by None, because JSON has no infinity."""
     return None if math.isinf(value) else value

@@ -75,9 +75,9 @@ def render(comparison: Comparison, *, verbose: bool) -> None:
 
 
 def render_pivot(comparison: Comparison, down: str | None, across: str | None, *, verbose: bool) -> None:
-    """Prints a table of ratios by two factors, one for measured rows and one for each simulated
-    machine, and the summary. A cell with several rows shows the
-    row with the gravest verdict, and the number of rows."""
+    """Prints tables of ratios by two factors, and the summary. Measured rows have one table, and
+    each simulated machine has one. A cell with several rows shows the row with the gravest verdict,
+    and the number of rows."""
     for machine in dict.fromkeys(row.simulated for row in comparison.rows):
         _print_pivot(comparison, [row for row in comparison.rows if row.simulated == machine], down, across)
     _print_summary(comparison, verbose=verbose)

@@ -65,8 +65,8 @@ def write_lines(rows: Iterable[tuple[Row, Row]], form: str, first: Sequence[str]
 
 
 def _write_body(rows: Iterable[tuple[Row, Row]], columns: dict[str, int], out: TextIO) -> set[int]:
-    """Writes CSV without the heading, and adds new columns to `columns`. Returns all lengths of
-    rows."""
+    """Writes CSV without the heading, and adds new columns to `columns`. Returns the different
+    numbers of fields of the rows."""
     writer = csv.writer(out, lineterminator="\n")
     widths: set[int] = set()
     last: Row | None = None

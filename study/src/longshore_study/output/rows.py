@@ -26,9 +26,9 @@ def grouped_by(rows: Iterable[R], names: str) -> dict[tuple[Any, ...], list[R]]:
 def print_rows(
     title: str, rows: Sequence[F], columns: Mapping[str, Callable[[F], str]], *, left: Collection[str] = ()
 ) -> None:
-    """Prints a table with a column per factor that varies, and `columns`: by heading, the text of a
-    row. The title ends with the factors that all rows share. Columns are aligned right, except
-    `left`."""
+    """Prints a table: a column for each factor that varies, then `columns`, which maps a heading to
+    the function for the text of a row. The title ends with the factors that all rows share. Columns
+    are aligned right, except `left`."""
     shared, names = terminal.varying([row.factors for row in rows])
     terminal.print_table(
         title + terminal.shared_factors(shared),

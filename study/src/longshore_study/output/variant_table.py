@@ -97,8 +97,8 @@ def _print_pattern(pattern: str, metric: str, rows: Sequence[VariantRow], *, ver
 
 
 def _implied(names: Sequence[str], described: Sequence[dict[str, Any]]) -> list[str]:
-    """The factors that follow from the factors before them in `names`. The layout is never among
-    them."""
+    """The factors whose levels are determined by the factors before them in `names`. The layout is
+    never among them."""
     implied: list[str] = []
     kept: list[str] = []
     for name in names:
