@@ -22,14 +22,14 @@ from longshore_study.store import records
 from longshore_study.store.records import Record
 
 KERNELS = {"Copy": "copy", "Mul": "scale", "Add": "add", "Triad": "triad", "Dot": "dot", "Nstream": "nstream"}
-"""By printed name, our kernel."""
+"""Our kernel for each printed name."""
 _ALL = ("Copy", "Mul", "Add", "Triad", "Dot")
 _UNITS = {"MBytes/sec": 1e-3, "MiBytes/sec": 2**20 / 1e9, "GB/s": 1.0, "GiB/s": 2**30 / 1e9}
 _CSV_UNITS = {
     "max_mbytes_per_sec": 1e-3, "max_mibytes_per_sec": 2**20 / 1e9, "gbytes_per_sec": 1.0,
     "gibytes_per_sec": 2**30 / 1e9,
 }  # fmt: skip
-"""GB/s of one unit."""
+"""The GB/s of one unit of each column."""
 
 _BEGIN = re.compile(r"^(?:BabelStream|function,num_times,n_elements,sizeof,\w+).*$", re.MULTILINE)
 _HEAD = re.compile(r"^Function[ \t]+(\S+)[ \t]+Min \(sec\)[ \t]+Max[ \t]+Average[ \t]*$", re.MULTILINE)

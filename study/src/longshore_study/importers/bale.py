@@ -22,7 +22,8 @@ from longshore_study.store.records import Record
 
 MODELS = {"AGP": ("agp", 1), "AGI": ("agp", 1), "Exstack": ("exstack", 2), "Exstack2": ("exstack2", 4),
           "Conveyor": ("conveyor", 8)}  # fmt: skip
-"""By printed name: our strategy, and the bit in the line "Models Mask". AGI was AGP's name."""
+"""Our strategy for each printed name, and its bit in the line "Models Mask". AGI is the old name of
+AGP."""
 
 _COMMAND = re.compile(r"Running command on\s+(\d+)\s+PEs?:\s*(\S+)(.*)")
 _VERSION = re.compile(r"Bale Version\s+([\d.]+)\s*\(([^)]*)\)")

@@ -15,7 +15,7 @@ from longshore_study.importers.imported import Source
 class TableLine:
     number: int
     offset: int
-    """In the text of the source."""
+    """The offset of the line in the text of the source."""
     texts: Mapping[str, str]
     """The text in each column."""
 

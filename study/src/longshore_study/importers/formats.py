@@ -1,5 +1,5 @@
-"""The formats of other benchmarks: reads a file, checks that the expected program wrote it, and
-calls the importer. importers/__init__.py tells how to add a format."""
+"""The formats of other benchmarks: reads a file, checks that the expected program wrote the file,
+and calls the importer. importers/__init__.py tells how to add a format."""
 
 from __future__ import annotations
 
@@ -153,8 +153,8 @@ def _runs(name: str, source: Source, options: Options) -> list[Imported]:
 
 
 def _checked(source: Source, options: Options, run: Imported) -> Imported:
-    """The run with the factors of the options. Raises LongshoreError if the output says
-    otherwise."""
+    """The run with the factors of the options. Raises LongshoreError if the output contradicts an
+    option."""
     ranks = run.cell.get("ranks")
     if options.ranks and ranks not in (None, options.ranks):
         raise LongshoreError(

@@ -31,7 +31,8 @@ MODES = {
     "Neighbourhood Collective": "neighbor",
     "Waitall": "waitall",
 }
-"""By printed heading. The first versions had the last one, and only three modes."""
+"""Our mode for each printed heading. The first versions printed the last heading, and had only
+three modes."""
 
 FACES = 6
 _DOUBLE_BYTES = 8

@@ -39,7 +39,7 @@ class Options:
     """Facts that the file may lack and the user can add."""
 
     partial: bool = False
-    """Accept an output that was cut short, and mark it as partial."""
+    """Whether to accept an output that was cut short, and to mark it as partial."""
     ranks_per_node: int | None = None
     ranks: int | None = None
     factors: Mapping[str, Any] = field(default_factory=dict)

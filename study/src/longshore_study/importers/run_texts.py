@@ -18,8 +18,9 @@ def spans(matches: Sequence[re.Match[str]], end: int) -> Iterator[tuple[re.Match
 
 
 def runs_of(source: Source, begin: re.Pattern[str], what: str) -> list[tuple[str, int]]:
-    """The text of each run, with its offset in the file. Raises LongshoreError if the pattern
-    `begin` of the first line of a run, `what` in messages, does not match."""
+    """The text of each run, with its offset in the file. `begin` is the pattern of the first line
+    of a run, and `what` names this line in messages. Raises LongshoreError if `begin` never
+    matches."""
     begins = list(begin.finditer(source.text))
     if not begins:
         raise source.error(len(source.text.rstrip()), f"no line '{what}' at the start of a run")
@@ -54,8 +55,8 @@ def any_number(source: Source, offset: int, column: str, word: str) -> float:
 
 
 def finite_number(source: Source, offset: int, column: str, word: str) -> float:
-    """Like any_number. Raises LongshoreError if the number is negative, too: no program prints a
-    figure below 0 that means something."""
+    """Like any_number. Also raises LongshoreError if the number is negative, because no program
+    prints a meaningful figure below 0."""
     value = any_number(source, offset, column, word)
     if value < 0:
         raise source.error(offset, f"'{word[:40]}' below {column} is negative")

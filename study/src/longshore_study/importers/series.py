@@ -36,8 +36,8 @@ class SeriesFigure:
 
 
 def runs(source: Source, program: str, figures: Iterable[SeriesFigure], ranks: int | None = None) -> list[Imported]:
-    """One run per time and version. If a variant has several figures of one metric at that time,
-    each further figure is in a further run of the same session."""
+    """One run per time and version. If a variant has several figures of one metric for one time and
+    version, each further figure is in a further run of the same session."""
     sessions: dict[tuple[dt.datetime, str | None], list[dict[str, tuple[Mapping[str, Any], dict[str, Any]]]]] = {}
     for figure in figures:
         if figure.value <= 0 and is_above_zero(figure.unit):
@@ -98,9 +98,9 @@ def value_of(source: Source, offset: int, column: str, text: str) -> float | Non
 
 
 def better_of(lower: object, upper: object, unit: str) -> str:
-    """Which values are better. A figure with a lower bound is better if higher, one with an upper
-    bound if lower. Logs of ReFrame have the word None for no bound. Without a bound, times are
-    better if lower."""
+    """Whether higher or lower values are better. With a lower bound, higher is better; with an
+    upper bound, lower. Logs of ReFrame have the word None for no bound. Without a bound, lower is
+    better for times."""
     has_lower, has_upper = (bound not in (None, "", "None", "null") for bound in (lower, upper))
     if has_lower != has_upper:
         return "higher" if has_lower else "lower"

@@ -31,7 +31,8 @@ class BestChoiceOfSide:
         return self.choice.best.pattern
 
     def better_than(self, other: BestChoiceOfSide) -> bool:
-        """A figure above memory copy was measured in a cache, and ranks below all other figures."""
+        """Whether this choice is better. A figure above memory copy was measured in a cache, and
+        ranks below all other figures."""
         if self.choice.in_cache != other.choice.in_cache:
             return other.choice.in_cache
         value, rival = self.choice.best.value, other.choice.best.value
@@ -86,7 +87,8 @@ def solo_sentence(facts: Facts) -> str:
 
 
 def _unranked_sentence(facts: Facts) -> str:
-    """For programs whose factors are unknown: variants may do different work."""
+    """The sentence for programs whose factors are unknown, so that variants may do different
+    work."""
     figures = facts.main_figures
     if not figures and facts.simulated:
         return f"All figures are simulated, on {', '.join(facts.simulated)}."
@@ -107,7 +109,7 @@ def _with(choice: BestChoice) -> str:
 
 
 def _table(facts: Facts, best: list[BestChoiceOfSide]) -> Element:
-    """The bar in each row is the share of memory copy."""
+    """The table of best choices. The bar in each row is the share of memory copy."""
     shares = [entry.choice.best.share for entry in best if entry.choice.best.share is not None]
     scale = Scale(0.0, max([1.0, *shares]) * 1.04)
     heads: list[tuple[str, Child]] = [("name", "Best of"), ("value number", "Figure")]
@@ -161,7 +163,8 @@ def _legend(best: list[BestChoiceOfSide]) -> Element:
 
 
 def _next(facts: Facts) -> Element | None:
-    """None for several sides, because a reader who compares sides knows the commands already."""
+    """The next commands. None for several sides, because a reader who compares sides knows the
+    commands."""
     if len(facts.sides) != 1:
         return None
     commands = next_commands(facts.best_choices[facts.sides[0]], facts.launches, shown_by="report")

@@ -171,7 +171,7 @@ def series_factor(rest: Sequence[Mapping[str, object]], varying: Sequence[str]) 
 
 
 def looks_of(rest: Sequence[Mapping[str, object]], factor: str) -> dict[str, int]:
-    """The look of each series by name. `rest`: the factors of the figures without the size."""
+    """The look of each series, by name. `rest` has the factors of the figures without the size."""
     names = {level_text(factor, r[factor]) for r in rest if factor in r}
     return {name: i % SERIES_COUNT for i, name in enumerate(sorted(names))}
 
@@ -232,7 +232,8 @@ def small_multiples(drawn: Sequence[Element]) -> list[Child]:
 
 
 def size_scale(sizes: Sequence[float]) -> Scale:
-    """Logarithmic for sizes that span more than a factor of six, with a margin at both ends."""
+    """A scale that is logarithmic if the sizes span more than a factor of six, with a margin at
+    both ends."""
     low, high = min(sizes), max(sizes)
     if high / low > 6:
         padding = (high / low) ** 0.04

@@ -59,7 +59,8 @@ def figure_rows(facts: Facts) -> list[dict[str, Any]]:
 
 
 def figures_csv(rows: list[dict[str, Any]]) -> str:
-    """One column per factor; empty for variants without the factor."""
+    """The rows as CSV, with one column per factor. The column is empty for variants without the
+    factor."""
     factors = sorted({name for row in rows for name in row["factors"]})
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")

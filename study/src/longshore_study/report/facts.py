@@ -48,8 +48,7 @@ class PlottedFigure:
     unit: str
     better: str
     main: bool
-    """The metric is the one by which the pattern is judged. Other metrics are only in the
-    downloads."""
+    """Whether the pattern is judged by this metric. Other metrics are only in the downloads."""
     why_implausible: str | None
     """The reason, if the value is above a bound; None for plausible values."""
     verified: bool | None
@@ -58,7 +57,7 @@ class PlottedFigure:
     """The 10th and the 90th percentile of the repetitions, divided by the value; None for
     aggregates."""
     imported: bool
-    """The repetitions are unknown."""
+    """Whether the figure was imported. Then its repetitions are unknown."""
     nodes: int | None
     """The number of nodes of the launch, including virtual nodes. None if it is not recorded."""
     key: FigureKey
@@ -102,7 +101,7 @@ class Facts:
     attribution: Attribution | None = None
     history: history.HistoryTable | None = None
     simulated: Mapping[str, Facts] = field(default_factory=dict)
-    """By machine: the facts of its launches."""
+    """The facts of the launches of each simulated machine."""
     simulated_rows: tuple[JudgedRow, ...] = ()
     """The simulated rows of a comparison that has measured rows, too."""
 

@@ -40,7 +40,7 @@ class Winner:
 
     @property
     def separated(self) -> bool:
-        """The runner-up is not within noise of the winner."""
+        """Whether the winner is better than the runner-up by more than noise."""
         return self.runner_up is None or not self.runner_up.near
 
     @property
@@ -49,7 +49,8 @@ class Winner:
 
 
 def fastest(facts: Facts) -> list[Winner]:
-    """Sorted by pattern and work, so that the sides of the same work are neighbours."""
+    """The winners, sorted by pattern and work, so that the sides of the same work are
+    neighbours."""
     winners: list[Winner] = []
     for side, ranked in facts.ranked.items():
         for pattern in dict.fromkeys(entry.pattern for entry in ranked):

@@ -82,8 +82,8 @@ def _sentence(row: HistoryRow, level_change: ChangePoint, names: Naming) -> Chil
 
 
 def history_panel(row: HistoryRow, rows: Sequence[HistoryRow], tags: Sequence[str]) -> Element:
-    """`rows`: all rows, from which the name of `row` must differ. `tags`: all tags, whose positions
-    choose the shapes of marks."""
+    """The panel of `row`. Its name differs from the names of the other rows in `rows`. The
+    positions in `tags`, which has all tags, choose the shapes of marks."""
     values = [point.value for point in row.points]
     y = log_around([*values, min(values) / 1.02, max(values) * 1.02], 1.02)
     x = Scale(0.5, len(values) + 0.5)

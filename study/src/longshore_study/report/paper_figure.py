@@ -27,7 +27,7 @@ MARKERS: dict[str, Any] = {
     "circle": "o", "square": "s", "diamond": "D", "up": "^", "down": "v", "cross": "X", "plus": "P",
     "bar": [(-1, -4), (1, -4), (1, 4), (-1, 4)],
 }  # fmt: skip
-"""By name of a symbol of the page."""
+"""The matplotlib marker of each symbol of the page."""
 _STYLE = {
     "font.size": _TEXT_SIZE,
     "pdf.fonttype": 42,  # TrueType: the text can be searched and edited
@@ -86,7 +86,7 @@ def _draw_strips(axes: Any, table: Element, rows: Sequence[Element]) -> None:
 
 
 def _draw_legend(axes: Any, legend: Element) -> None:
-    """Below the plot, in as many columns as fit."""
+    """Draws the legend below the plot, in as many columns as fit."""
     entries = [child for child in elements(legend) if child.name == "li"]
     names = [printable(" ".join(text_of(entry).split())) for entry in entries]
     handles = [_symbol(axes, use, (), ()) for entry in entries for use in descendants(entry, "use")]

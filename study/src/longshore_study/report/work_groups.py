@@ -1,5 +1,6 @@
 """Splits variants into tables by kind of work. Works with the same factors are of one kind,
-whatever the levels. Halos of contiguous faces and halos of a domain are different kinds of work."""
+whatever their levels. For example, halos of contiguous faces and halos of a domain have different
+factors."""
 
 from __future__ import annotations
 

@@ -196,7 +196,8 @@ def _for_people(rows: list[dict[str, Any]], form: str) -> list[dict[str, Any]]:
 
 
 def _varies(rows: list[dict[str, Any]], name: str) -> bool:
-    """Whether this column has several values, or is empty in some rows of a pattern only."""
+    """Whether this column has several values, or whether rows of one pattern have a value and
+    others do not."""
     levels: dict[str, set[str | None]] = defaultdict(set)
     for row in rows:
         value = row.get(name)

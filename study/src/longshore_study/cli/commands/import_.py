@@ -167,7 +167,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _by_file(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """One row per file, which has many runs."""
+    """Merges the rows of the runs of each file into one row."""
     files: dict[str, dict[str, Any]] = {}
     for row in rows:
         of_file = files.setdefault(row["file"], {"file": row["file"], "figures": 0, "warnings": [], "stored": False})
@@ -353,7 +353,8 @@ def _digest(*parts: Any) -> str:
 
 
 def _is_unlikely_twice(imported: Imported) -> bool:
-    """Whether two runs with these values can hardly agree by chance. One short value can."""
+    """Whether two runs with these values can hardly agree by chance. Runs with one short value
+    can."""
     metrics = [record.get("metrics") or {} for record in _results(imported)]
     values = [float(metric["value"]) for of_result in metrics for metric in of_result.values()]
     return sum(map(_significant_digits, values)) >= _MIN_DIGITS

@@ -243,7 +243,8 @@ def _by_machine(args: argparse.Namespace, output: Callable[[list[Launch]], _Outp
 
 
 def _print_tables(args: argparse.Namespace, outputs: dict[str | None, _Output]) -> int:
-    """The document of measured launches has the documents of simulated machines in a list."""
+    """Prints one document or all tables. The document of measured launches has the documents of
+    simulated machines in a list."""
     machines = {machine: output for machine, output in outputs.items() if machine is not None}
     document = dict(outputs[None].document) if None in outputs else _empty(next(iter(machines.values())).document)
     document["simulated"] = [{"machine": machine, **output.document} for machine, output in machines.items()]

@@ -45,7 +45,7 @@ def run(args: argparse.Namespace) -> int:
     for folder in args.search:
         if not Path(folder).is_dir():
             raise UsageError(f"--search {folder}: no such folder; name an installation, such as /opt/mpi/5.0")
-    # The installations of all builds are searched, too.
+    # The installations of all builds are also searched.
     folders = [str(folder) for b in stack_builds.builds() if (folder := Path(b.mpirun).parent.parent).is_dir()]
     found = stack_builds.with_unique_names(find_stacks([*args.search, *folders]))
     if args.action == "build":

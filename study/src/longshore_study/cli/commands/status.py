@@ -73,7 +73,7 @@ def _session(target: Target, study: Study | None) -> dict[str, Any]:
     good = {key for key, launch in best.items() if launch.problem is None} - skipped
     answer: dict[str, Any] = {
         **attributes(target, "study tag session"),
-        # The planned launches are either recorded, without anything to run, failed, or missing.
+        # Each planned launch is recorded, failed, missing, or had nothing to run.
         "recorded": len(good & planned),
         "nothing_to_run": len(skipped & planned),
         "failed": [
