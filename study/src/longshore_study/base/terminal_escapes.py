@@ -20,7 +20,7 @@ _ANY_BUT_STYLE = re.compile(f"(\x1b\\[[0-9;]*m)|([{_CONTROLS}])")
 
 
 def escape_controls(text: str) -> str:
-    r"""The text with each control character in the form \u001b, which JSON can read, too."""
+    r"""The text with each control character in the form \u001b, which JSON can also read."""
     return _ANY.sub(_escaped, text)
 
 

@@ -16,7 +16,7 @@ _BASES = {
     "ops": ("op", 1.0), "msg": ("msg", 1.0), "msgs": ("msg", 1.0), "key": ("key", 1.0), "keys": ("key", 1.0),
     "": ("1", 1.0), "1": ("1", 1.0),
 }  # fmt: skip
-"""By the word of a unit: its dimension, and its size in the base unit of this dimension."""
+"""The dimension of each word of a unit, and its size in the base unit of this dimension."""
 _RATES = {f"{dimension}/s" for dimension, _ in _BASES.values()}
 _BASE = "|".join(sorted(_BASES, key=len, reverse=True))
 _PREFIX = "|".join(sorted(_PREFIXES, key=len, reverse=True))

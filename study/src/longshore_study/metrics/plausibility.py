@@ -14,7 +14,7 @@ from longshore_study.store.records import Record
 # no kernel can have more than 3/2 of the bandwidth of copy.
 _COPY_ALLOWANCE = 1.5
 # Control cells copy arrays several times as large as the caches. An operation that moves at least
-# this share of the copied bytes exceeds the caches, too.
+# this share of the copied bytes also exceeds the caches.
 _LARGE_SHARE = 0.75
 
 

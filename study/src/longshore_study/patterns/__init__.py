@@ -20,7 +20,7 @@ def _declared() -> list[Pattern]:
 
 
 PATTERNS: dict[str, Pattern] = {pattern.name: pattern for pattern in _declared()}
-"""By name, in the order of tables; control is last."""
+"""The patterns by name, in the order of tables; control is last."""
 MEASURED = tuple(name for name in PATTERNS if name != CONTROL)
 """The patterns that are compared and ranked."""
 

@@ -25,9 +25,9 @@ Levels = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Factor:
-    """The allowed values of a factor, as on the command line of longshore-bench: words (`values`),
-    integers from `least` to `most`, or lists of `numbers_in_one` such integers, for instance a
-    domain."""
+    """The allowed values of a factor, as on the command line of longshore-bench. They are words
+    (`values`), integers from `least` to `most`, or lists of `numbers_in_one` such integers, such as
+    a domain."""
 
     role: Role
     values: tuple[str, ...] = ()

@@ -149,8 +149,9 @@ class PowerAnalysis:
         return None if simulated is None else math.expm1(simulated.smallest())
 
     def smallest_between_variants(self) -> float | None:
-        """The difference between two variants of the same launches that a 95 % confidence interval,
-        not corrected for the number of rows, shows in four of five cases."""
+        """The smallest difference between two variants of the same launches that a 95 % confidence
+        interval shows in four of five cases. The interval is not corrected for the number of rows.
+        """
         launches = self.plan.study.launch_settings.launches
         if launches < 2:
             return None

@@ -24,7 +24,7 @@ class TimeEstimate:
 
     def __init__(self, stored: Iterable[Launch] = ()) -> None:
         self._seconds: dict[str, list[float]] = {}
-        """By cell_id: the times of the observed launches."""
+        """The times of the observed launches, by cell_id."""
         for launch in stored:
             seconds = launch.envelope.get("seconds")
             if launch.problem is None and isinstance(seconds, int | float) and not launch.imported:

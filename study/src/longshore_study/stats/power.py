@@ -1,8 +1,8 @@
 """Power analysis: the smallest slowdown that a planned study would detect with the verdict
 *regressed*.
 
-The statistics of `compare` run on simulated tables of noise (Monte Carlo with a fixed seed), since
-the degrees of freedom of moderated variances have no closed formula.
+The degrees of freedom of moderated variances have no closed formula. So the statistics of `compare`
+run on simulated tables of noise (Monte Carlo with a fixed seed).
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ REQUIRED: dict[str, dict[str, type]] = {
     "result": {"pattern": str, "variant": dict},
     "end": {"status": str},
 }
-"""By kind of record: the keys that must be present, and their types."""
+"""The keys that must be present in each kind of record, and their types."""
 
 Record = dict[str, Any]
 
@@ -54,7 +54,7 @@ OPTIONAL: dict[str, dict[str, type]] = {
     "result": {"metrics": dict, "seconds": dict, "traffic": dict, "pulse_seconds": float, "line_seconds": dict},
     "sample": {"seconds": dict},
 }
-"""By kind of record: the keys that may be absent or null, and the types of other values."""
+"""The keys that may be absent or null in each kind of record, and the types of other values."""
 
 
 class RecordError(LongshoreError):

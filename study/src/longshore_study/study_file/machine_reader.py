@@ -25,7 +25,7 @@ class MachineReader:
     def __init__(self, values: Values) -> None:
         self._values = values
         self._paths: dict[str, str] = {}
-        """By name: the path of the first file with this name."""
+        """The path of the first file with each name."""
 
     def read(self, where: KeyPath, between: dict[str, list[Any]]) -> dict[str, MachineFile]:
         """The machines of one block, by name. Replaces the paths in `between` by the names."""

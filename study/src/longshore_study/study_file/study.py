@@ -50,7 +50,7 @@ class PatternBlock:
     launch_settings: LaunchSettings
     line: int = 1
     machines: dict[str, MachineFile] = field(default_factory=dict)
-    """By name. `between` has the names."""
+    """The machines by name. `between` has the names."""
     simulated_launches: int = 1
     """The number of launches of each simulated cell, from the block. The number in [study] is for
     measured cells, which have noise."""
