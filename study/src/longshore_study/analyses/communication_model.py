@@ -58,7 +58,8 @@ class Costs:
     copy: Gap | None = None
     """The cost of a copy within the memory of a rank, while all ranks copy."""
     messages: Mapping[tuple[str, str], Gap] = field(default_factory=dict)
-    """By kind of transfer (put, channel, alltoallv, rma) and kind of receiver."""
+    """The cost of a message, by kind of transfer (put, channel, alltoallv, rma) and kind of
+    receiver."""
     barrier: float | None = None
     """Seconds of a barrier of all ranks."""
     fetch_add: Mapping[str, float] = field(default_factory=dict)
@@ -175,7 +176,7 @@ EXCHANGES: dict[str, tuple[Callable[[Exchange, Costs], Parts], str]] = {
     "two-hop": (_two_hop, "channel"),
     "alltoallv": (_collective, "alltoallv"),
 }
-"""By strategy: its formula, and the kind of transfer of its blocks."""
+"""The formula of each strategy, and the kind of transfer of its blocks."""
 CALLS_OF_RMA = 3
 """The calls besides the put in the measured one-sided exchange: a claim and two that reset a
 counter (_one_sided). Each counts as one claim."""

@@ -47,7 +47,8 @@ class Race:
     work: Mapping[str, Any]
     """The factors in which all choices agree, without the axis."""
     seconds: Mapping[str, Mapping[int, float]]
-    """By choice and by number of nodes or ranks: seconds of an operation, median over launches."""
+    """The seconds of an operation, as the median over launches, by choice and by number of nodes or
+    ranks."""
     margin: float
     """A choice keeps the lead while it is at most this share slower than the fastest."""
     leads: tuple[Lead, ...] = ()

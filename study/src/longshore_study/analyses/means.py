@@ -1,5 +1,5 @@
-"""Means of launches: the arithmetic mean with the smallest and the largest value, as in ISx and
-many papers, and the geometric mean with its 95 % interval.
+"""Means of launches: the arithmetic mean with the smallest and the largest value, as ISx and many
+papers have them, and the geometric mean with its 95 % interval.
 
 The value of a launch is its median over repetitions. With one session the interval is computed from
 launches, with several sessions from sessions.

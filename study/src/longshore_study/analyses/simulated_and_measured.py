@@ -155,7 +155,7 @@ def _agree(measured: _Variant, simulated: _Variant) -> bool:
 
 
 def _pair(place: Place, measured: _Variant, simulated: Sequence[_Variant]) -> PredictedTime | None:
-    """None if a side has neither times nor a figure."""
+    """The times of both sides. None if a side has neither times nor a figure."""
     machine = str(simulated[0].launch.simulated)
     predicted = [value for variant in simulated for value in variant.seconds]
     times = measured.seconds

@@ -164,7 +164,7 @@ class _PatternResults:
         if figures:
             self.metric, self.unit, self.per = figures[0].key.metric, figures[0].unit, figures[0].per
         self.figures: dict[str, list[tuple[Factors, Figure]]] = {}
-        """By column, in canonical form: the figures with their factors."""
+        """The figures with their factors, by column in canonical form."""
         for figure in figures:
             factors = figure.key.shown_factors
             self.figures.setdefault(canonical(self.column_of(factors)), []).append((factors, figure))
@@ -202,8 +202,8 @@ class _PatternResults:
     def cell(self, step: Step, column: Factors) -> StepCell:
         """The figures of the cell. If there are none, the cell has the first of these reasons that
         applies: a result is absent; a launch failed; a planned launch has not run yet; the study
-        does not plan the cell. If no plan is known, the last two cannot be told apart, and the
-        reason is NOT_MEASURED."""
+        does not plan the cell. Without a known plan, the last two reasons cannot be told apart, and
+        the reason is NOT_MEASURED."""
         figures = [f for factors, f in self.figures.get(canonical(column), ()) if agree(factors, step.levels)]
         if figures:
             lacking = [name for name in step.changes if name not in figures[0].key.factors]

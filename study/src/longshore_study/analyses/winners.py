@@ -1,9 +1,9 @@
 """Ranks the variants that do the same work, for `show --winners` and the report.
 
 Two variants do the same work if they agree in the factors of the problem and in the number of
-ranks; they differ in strategy or transport. Each figure is also compared with its bound: the memory
-copy of control cells that were launched in the same way in the same session, so that the same noise
-affects figure and bound.
+ranks; they differ in strategy or transport. Each figure is also compared with its bound. The bound
+is the memory copy of control cells that were launched in the same way in the same session. So the
+same noise affects figure and bound.
 """
 
 from __future__ import annotations

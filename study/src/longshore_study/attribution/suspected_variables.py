@@ -1,6 +1,5 @@
-"""Finds the environment variables that differ between the two sides of a comparison, so that a
-confirming study can set them as in the reference and as on the new side.
-"""
+"""Finds the environment variables that differ between the two sides of a comparison. A confirming
+study can then set them as in the reference and as on the new side."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The command line. The module of a command is imported only when the command is called, because on
-the file systems of login nodes the import of a large package takes seconds."""
+"""The command line. The module of a command is imported only when the command is called, because
+the import of a large package takes seconds on the file systems of login nodes."""
 
 import argparse
 import importlib

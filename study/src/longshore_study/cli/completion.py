@@ -25,7 +25,7 @@ _STORED_NAMES = {
     "compare": ("tag", "study"),
     "names": ("tag", "study"),
 }
-"""By name of an argument (`dest`), the kinds of stored names that the argument accepts."""
+"""The kinds of stored names that each argument accepts, by name of the argument (`dest`)."""
 
 
 def complete() -> None:

@@ -266,8 +266,8 @@ _BATCH = {
     "PBS": ("qsub", ("PBS_JOBID",), "pbs-batch", "qsub -I"),
     "Flux": ("flux", ("FLUX_URI",), "flux-batch", "flux alloc"),
 }
-"""By batch system: its submit program, the environment variables of its jobs, the `kind` in a study
-file, and the command that allocates nodes."""
+"""For each batch system: its submit program, the environment variables of its jobs, the `kind` in a
+study file, and the command that allocates nodes."""
 
 
 def allocation(environment: Mapping[str, str]) -> CheckResult:

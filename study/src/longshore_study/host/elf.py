@@ -20,7 +20,7 @@ class ElfInfo:
 
 
 def read_info(path: str | Path) -> ElfInfo:
-    """Never raises for a bad file: the result is empty instead."""
+    """Reads a file. The result is empty for a bad file; nothing is raised."""
     try:
         with Path(path).open("rb") as file:
             if file.read(4) != b"\x7fELF":

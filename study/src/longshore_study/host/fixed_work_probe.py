@@ -1,5 +1,5 @@
 """Measures noise for `longshore doctor`: each core repeats the same small piece of computation for
-about a second. (The noise probe of longshore-bench is a different measurement: an exchange.)
+about a second. (The noise probe of longshore-bench is an exchange, and differs from this probe.)
 
 On an idle machine all pieces take the same time. If a piece takes longer, another process, the
 kernel, or another virtual machine used the core. This is the fixed work quantum benchmark of

@@ -22,7 +22,7 @@ _OBJECT = re.compile(r"\{\s*\"bale_version\"[^{}]*\}?")
 _PAIR = re.compile(r'"(\w+)"\s*:\s*"([^"\n]*)"')
 _MODELS = {"AGP": "agp", "AGI": "agp", "Exstack": "exstack", "Exstack2": "exstack2", "Conveyor": "conveyor"}
 APPS = {"ig": ("gather", 16, "num_requests_per_pe"), "histo": ("histogram", 8, "num_updates_per_pe")}
-"""By app: our operation, bytes per request, and the line with the number of requests."""
+"""Our operation for each app, the bytes per request, and the line with the number of requests."""
 
 
 def holds_json(text: str) -> bool:

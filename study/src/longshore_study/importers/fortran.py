@@ -1,6 +1,6 @@
 """Reads numbers that Fortran programs print. List-directed output has forms such as 1.0E-2,
-1.0D-02, 1.0-100 (no letter before three exponent digits) and .5, and asterisks if a field is too
-narrow."""
+1.0D-02, 1.0-100 (no letter before three exponent digits) and .5. Fortran prints asterisks if a
+field is too narrow."""
 
 from __future__ import annotations
 

@@ -164,7 +164,7 @@ def _record(source: Source, offset: int, columns: list[str], values: list[str], 
         elif column == "defects":
             more["verified"] = finite_number(source, offset, column, value) < _WRONG_FROM
         elif (known := _COLUMNS.get(column.lower())) is not None:
-            # Tables without bandwidth have a latency, too, so the latency comes first.
+            # All tables have a latency, even those without bandwidth, so the latency comes first.
             metrics[known[0]] = records.metric(finite_number(source, offset, column, value), known[1], known[2])
     if factors.get("bytes") == 0:
         metrics.pop("bandwidth_MBps", None)  # IMB prints 0.00 for zero bytes

@@ -1,7 +1,7 @@
 """Importer of run reports of ReFrame (JSON, data versions 1 to 4): the performance variables of the
 test cases of each run that passed.
 
-Versions before 4 have a list `perfvars` of objects in a test case, version 4 has an object
+In versions before 4, a test case has a list `perfvars` of objects. In version 4, it has an object
 `perfvalues`: {"system:partition:name": [value, reference, lower, upper, unit, result]}.
 """
 

@@ -20,7 +20,7 @@ from longshore_study.store import records
 from longshore_study.store.records import Record
 
 KERNELS = {"Copy": ("copy", 2), "Scale": ("scale", 2), "Add": ("add", 3), "Triad": ("triad", 3)}
-"""By printed name: our kernel, and the number of arrays that the kernel accesses."""
+"""Our kernel for each printed name, and the number of arrays that the kernel accesses."""
 
 _BEGIN = re.compile(r"STREAM [vV]ersion\s+(.*?)\s*$", re.MULTILINE)
 _DECIMALS = 6  # times with at least this number of decimals must not be zero

@@ -158,8 +158,8 @@ def summary(members: Sequence[tuple[HistoryRow, ChangePoint]]) -> str:
 
 
 def sentence(row: HistoryRow, change: ChangePoint) -> str:
-    """Such as `2026-03-04, between sessions a and b (tags x and y): halo mode persistent became
-    17.5 times slower (...)`."""
+    """One sentence, such as `2026-03-04, between sessions a and b (tags x and y): halo mode
+    persistent became 17.5 times slower (...)`."""
     before, after = row.points[change.at - 1], row.points[change.at]
     how = terminal.times(math.exp(change.difference))
     name = f"{row.key.pattern} {terminal.factors(row.key.variant)}".rstrip()

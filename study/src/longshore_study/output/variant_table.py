@@ -118,7 +118,8 @@ def _note(row: VariantRow, *, every_row: bool) -> str:
 
 
 def _cores(row: VariantRow) -> str:
-    """How many launches had near cores, and how many far ones. Empty if their cores were alike."""
+    """The number of launches with near cores, and with far cores. Empty if their cores were
+    alike."""
     groups = [
         f"{name} in {terminal.count(len(seconds), 'launch')} ({nanoseconds(seconds)})"
         for name, seconds in row.line_seconds.items()

@@ -110,8 +110,8 @@ def scaled_over(figures: Sequence[PlottedFigure]) -> tuple[str, ...]:
 
 
 def panels(facts: Facts, figures: Sequence[PlottedFigure], factor: str) -> list[Panel]:
-    """Small multiples. Each level of `series_factor` is a series. Each combination of the other
-    factors, without the size, is a panel."""
+    """The panels as small multiples. Each level of `series_factor` is a series. Each combination of
+    the other factors, without the size, is a panel."""
     groups = list(by_key(figures).values())
     rest = [_without(group[0].factors, factor) for group in groups]
     # Factors that the size determines do not distinguish panels.

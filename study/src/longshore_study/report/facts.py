@@ -103,7 +103,7 @@ class Facts:
     simulated: Mapping[str, Facts] = field(default_factory=dict)
     """The facts of the launches of each simulated machine."""
     simulated_rows: tuple[JudgedRow, ...] = ()
-    """The simulated rows of a comparison that has measured rows, too."""
+    """The simulated rows of a comparison that also has measured rows."""
 
     @property
     def all_sides(self) -> tuple[Side, ...]:
@@ -176,7 +176,7 @@ def gather_facts(
     measured = [row for row in rows if row.simulated is None]
     facts = _facts_of_kind(
         _sides_of(sides, kinds.pop(None, [])),
-        # A comparison of simulated rows alone is shown like one of measured rows.
+        # A comparison that has only simulated rows is shown like one of measured rows.
         replace(comparison, rows=measured) if comparison and measured else comparison,
         guidelines,
         attribution=attribution,

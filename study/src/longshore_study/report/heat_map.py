@@ -37,7 +37,7 @@ def heat_map_section(facts: Facts) -> Element | None:
 
 
 def _table(rows: Sequence[JudgedRow], margin: float) -> Element | None:
-    """None if the rows do not span two factors, or if the columns would not fit."""
+    """The table, or None if the rows do not span two factors or the columns would not fit."""
     names = naming(row.factors for row in rows)
     if len(names.varying) < 2:
         return None

@@ -33,7 +33,7 @@ SideCurve = tuple[str, Curve]
 
 
 def scaling_section(facts: Facts) -> Element | None:
-    """None where there is only one number of ranks and of nodes."""
+    """The section, or None if there is only one number of ranks and of nodes."""
     by_axes: dict[tuple[str, str, str], list[SideCurve]] = {}
     for side in facts.stored_sides:
         measured = Measurements(figures=list(facts.main_measured.get(side.name, ())))

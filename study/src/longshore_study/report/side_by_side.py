@@ -15,7 +15,7 @@ from longshore_study.report.predictions import RatioRow, ratio_table
 
 
 def side_by_side_section(facts: Facts) -> Element | None:
-    """None if no variant is both simulated and measured."""
+    """The section, or None if no variant is both simulated and measured."""
     if not facts.simulated:
         return None
     found = lay_side_by_side(facts.all_launches)

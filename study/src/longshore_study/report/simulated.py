@@ -1,5 +1,5 @@
-"""The section of simulated machines: a panel per machine and pattern with the seconds of each
-choice over nodes, the leading choice for each range of nodes, and all figures of each machine."""
+"""The section of simulated machines. A panel per machine and pattern has the seconds of each choice
+over nodes, and the leading choice for each range of nodes. All figures of each machine follow."""
 
 from __future__ import annotations
 

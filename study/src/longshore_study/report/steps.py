@@ -26,7 +26,7 @@ MAX_WIDE_COLUMNS = 8
 
 
 def steps_section(facts: Facts) -> Element | None:
-    """None where no study has steps."""
+    """The section, or None if no study has steps."""
     problems: list[str] = []
     blocks = [
         _table_block(facts, side.name, table)

@@ -181,7 +181,7 @@ def _summary(measured: Measurements) -> list[dict[str, Any]]:
 
 
 def _for_people(rows: list[dict[str, Any]], form: str) -> list[dict[str, Any]]:
-    """The rows for readers, if the format is Markdown or LaTeX: constant factors are left out, and
+    """The rows for readers, if the format is Markdown or LaTeX. Constant factors are left out, and
     raw ratios appear only if an effect was removed from a ratio."""
     if form not in FOR_PEOPLE:
         return rows

@@ -230,7 +230,7 @@ class _Stored:
         self._counts: Counter[tuple[str, str]] = Counter()
         self._metric = metric.name if metric else ""
         self._quantities: dict[str, tuple[str, Record]] = {}
-        """By pattern, the first launch with the metric, and the metric."""
+        """The first launch with the metric, and the metric, by pattern."""
         for launch in launches:
             self._counts[launch.tag, launch.session] += 1
             launch_id, content_id = (str(launch.envelope.get(name)) for name in ("launch_id", "content_id"))
