@@ -73,9 +73,9 @@ def _costs(seconds: Mapping[ParameterKey, float]) -> Costs:
     The cost of a message is the larger of `shift_us` and `until_met_us - barrier_us`. An exchange
     ends when its slowest rank ends. `shift_us` is too small: it is the time of the rank that is
     slowest on average. `until_met_us` is the time of the slowest rank of each operation. This time
-    includes a barrier, whose time is subtracted. In two cases the cost is `shift_us` alone. In
-    MPI's one-sided exchange (transfer rma), `shift_us` includes a barrier. The second case is that
-    one of the other two figures was not measured.
+    includes a barrier, whose time is subtracted. In two cases the cost is `shift_us` alone. The
+    first case is MPI's one-sided exchange (transfer rma), whose `shift_us` includes a barrier. In
+    the second case, one of the other two figures was not measured.
     """
     barrier = next((value for (figure, *_), value in seconds.items() if figure == FIGURES["barrier"]), None)
     shifts: dict[tuple[str, str], list[tuple[float, float]]] = defaultdict(list)

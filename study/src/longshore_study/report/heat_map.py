@@ -17,8 +17,8 @@ from longshore_study.report.tables import scrolling
 from longshore_study.report.verdict_style import badge, base_name, look_of
 
 MAX_COLUMNS = 12
-# Colours grow stronger with |log ratio| at the margin and at these limits: 15 %, 1.5 times, 3
-# times.
+# The colour becomes stronger when |log ratio| passes the margin, and at each of these limits: 15 %,
+# 1.5 times, 3 times.
 COLOUR_LIMITS = (log(1.15), log(1.5), log(3))
 
 

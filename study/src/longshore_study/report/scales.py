@@ -55,8 +55,8 @@ class Scale:
     def tick_values(self, count: int = 6) -> list[float]:
         if self.logarithmic and self.low <= self.high / 4:
             return _log_values(self.low, self.high)
-        # A short logarithmic axis gets linear ticks, and more of them, because linear ticks crowd
-        # at the upper end.
+        # A short logarithmic axis gets linear ticks. Linear ticks are crowded at the upper end, so
+        # the axis gets more of them.
         return _linear_values(self.low, self.high, count + 4 if self.logarithmic else count)
 
     def ticks_at(self, values: Iterable[float], label: Callable[[float], str]) -> list[Tick]:
