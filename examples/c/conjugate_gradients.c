@@ -28,7 +28,7 @@ struct entry {
 };
 
 struct matrix {
-  int64_t size, first, rows; /* of all ranks; the rows of this rank */
+  int64_t size, first, rows; /* rows of all ranks; first row and rows of this rank */
   struct entry* entries;     /* of this rank, by rows */
   int64_t count;
   int64_t* ghosts; /* the columns of other ranks, ascending */

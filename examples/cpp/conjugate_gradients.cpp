@@ -50,7 +50,7 @@ struct matrix {
     double value;
     std::size_t place = 0;
   };
-  std::int64_t size = 0, first = 0;  // of all rows; the first row of this rank
+  std::int64_t size = 0, first = 0;  // rows of all ranks; first row of this rank
   std::vector<std::vector<entry>> rows;
   std::vector<std::int64_t> ghosts;               // the columns of other ranks, ascending
   std::vector<std::size_t> inner_rows, rim_rows;  // without and with ghosts

@@ -14,7 +14,7 @@ program conjugate_gradients
   ! The rows of one rank in compressed form. Places are those of vectors of this rank, in which the
   ! ghosts come after the elements that the rank owns.
   type :: matrix
-    integer :: size, first, rows                ! of all ranks; of this rank, with first from 0
+    integer :: size, first, rows  ! rows of all ranks; first row (from 0) and rows of this rank
     integer, allocatable :: start(:), place(:)  ! row i has the entries start(i) to start(i + 1) - 1
     integer, allocatable :: column(:)
     real(real64), allocatable :: value(:)
