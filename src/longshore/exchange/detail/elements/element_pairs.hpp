@@ -56,8 +56,8 @@ class element_pairs {
   [[nodiscard]] double line_count() const noexcept { return lines_; }
 
  private:
-  // `to` and `from` have offsets from the data of the fields instead of addresses. What a copy needs
-  // comes first, in few cache lines.
+  // `to` and `from` have offsets from the data of the fields instead of addresses. The members that
+  // a copy needs come first, in few cache lines.
   struct box_copy {
     std::ptrdiff_t to_offset, from_offset;
     strided_copy prepared;
