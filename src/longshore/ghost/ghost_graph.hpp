@@ -70,7 +70,7 @@ class ghost_graph {
   ghost_graph(team& ranks, const global_indices& owned, const global_indices& ghosts);
   /// Collective. Like the constructor above, for ghosts whose owners are known: rank `owners[i]` owns
   /// the element with index `ghosts[i]`. The ranks ask the owners where these elements are, and no
-  /// directory is made. The elements of one rank have different indices. All ranks throw if an owner
+  /// directory is made. Indices need to be unique only within a rank. All ranks throw if an owner
   /// does not have the element. Takes one message to each owner and one back, besides the messages
   /// of every graph. Needs 8 bytes per owned element if the indices ascend, else 12.
   ghost_graph(team& ranks, const global_indices& owned, const global_indices& ghosts,

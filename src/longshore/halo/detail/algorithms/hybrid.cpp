@@ -77,7 +77,7 @@ halo_message staged_message(const plan_fields& fields, const halo_direction& dir
   halo_message message;
   message.peer = grid.neighbour(end == message_end::sender ? direction : direction.opposite());
   if (!message.exists()) return message;
-  // The peer exists, so the step from this rank to the peer does, too.
+  // The peer exists, so step_from() returns coordinates.
   const auto receiver = end == message_end::sender
                             ? *grid.placed().step_from(grid.coordinates(), direction, grid.wraps())
                             : grid.coordinates();
