@@ -130,8 +130,8 @@ function(longshore_install_library target)
 endfunction()
 
 # Tests instantiate hundreds of loops and run them on little data, so compiling takes most of the
-# time. -Og compiles as fast as -O0, because it leaves less code, and runs in half of the time; -O1
-# takes up to twice as long to compile (gcc 12).
+# time. -Og compiles as fast as -O0, because it leaves less code, and the tests run in half of the
+# time. -O1 takes up to twice as long to compile (gcc 12).
 set(LONGSHORE_TEST_OPTIONS $<$<NOT:$<CONFIG:Debug>>:-Og>)
 if(LONGSHORE_SANITIZE MATCHES "address" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # These options save another third of the time: AddressSanitizer checks by calls, and undefined
@@ -257,7 +257,7 @@ endfunction()
 # layer transport run, with one start for each number of ranks (label one_sided). FEW_RANKS are
 # suites of SPMD that need no more than four ranks. AT_64_RANKS are the tests of SPMD that run on 64
 # simulated ranks, as patterns of GoogleTest: the other tests of a layer with this list have more
-# messages than 64 ranks can send in seconds. Without the list, all tests run there.
+# messages than 64 ranks can send in seconds. Without the list, all tests run on 64 simulated ranks.
 function(longshore_add_tests layer)
   if(NOT LONGSHORE_TESTS)
     return()
@@ -367,8 +367,8 @@ endfunction()
 
 # Tests share cores with other tests. So ranks are not bound. Open MPI must yield while it waits. It
 # knows only the ranks of its own test, so without yielding a collective would take a time slice.
-# Tests ignore the user's profile of strategy auto, and do not measure, neither strategies nor
-# caches. Ranks compare all their collective calls.
+# Tests ignore the user's profile of strategy auto. They measure neither strategies nor caches.
+# Ranks compare all their collective calls.
 set(LONGSHORE_TEST_ENVIRONMENT
     LONGSHORE_MACHINE=${PROJECT_SOURCE_DIR}/tests/machines/small.toml
     LONGSHORE_CHECK=1 LONGSHORE_PIN=0 LONGSHORE_TIMEOUT=60 LONGSHORE_PROFILE=off

@@ -127,8 +127,8 @@ class ghost_exchange {
   /// types, and with the same places, such as vectors that a program allocates anew. Neighbours that
   /// read a field learn its address in the next operation. A plan that was made for own memory
   /// still packs its messages after it was bound to shareable memory. Throws errc::usage for other
-  /// types or places, if the plan is in flight, and if the plan was made for memory that neighbours
-  /// read, and the new memory cannot be read.
+  /// types or places, if the plan is in flight, and if neighbours read the memory of the plan but
+  /// cannot read the new memory.
   template <class... T>
   void rebind(const ghost_field<T>&... fields) {
     rebind(std::vector<ghost_memory>{fields.memory()...});

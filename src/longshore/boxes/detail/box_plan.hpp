@@ -39,7 +39,8 @@ void check_box_fields(const layout_data& layout, std::span<const box_field_memor
                                                            bool accumulates, bool updates,
                                                            plan_arguments arguments);
 
-/// Adds the types, widths and shared layers of fields to the arguments that all ranks pass alike.
+/// Adds the types, widths and shared layers of fields to the arguments that must be equal on all
+/// ranks.
 void add_arguments(common_arguments& same, std::span<const box_field_memory> fields);
 
 }  // namespace longshore::detail

@@ -28,8 +28,8 @@ struct staged_sides {
   bool has_near = false;            // whether a side belongs to a rank of the receiver's node
 };
 
-// A staged message fills the face through which the message arrives, and those edges and corners of
-// this face that lie towards earlier dimensions, whose halo is filled already.
+// A staged message fills the face through which the message arrives. It also fills the edges and
+// corners of this face towards earlier dimensions, whose halo is already filled.
 staged_sides sides_of(const rank_grid& grid, const std::array<int, 3>& receiver,
                       const halo_direction& direction, int dimension) {
   staged_sides sides;
