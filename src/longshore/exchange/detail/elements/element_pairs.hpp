@@ -68,7 +68,7 @@ class element_pairs {
     return lists_[lists_.size() > 1 ? k : 0];
   }
 
-  // One for all fields, or one per field if fields have places of their own.
+  // One list for all fields, or one per field if fields have different places.
   std::vector<pair_list> lists_;
   std::vector<box_copy> copies_;  // one per field; empty if the sets are lists
   copy_stores stores_ = copy_stores::ordinary;
