@@ -9,8 +9,8 @@ target_compile_options(
             $<$<BOOL:${LONGSHORE_WERROR}>:-Werror>
             # Since version 17 clang reports a function within std::stable_sort of libstdc++ 12.
             $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-Wno-deprecated-declarations>)
-# gcc collects its garbage from 128 MB on. From 512 MB on, it takes 0.93 to 0.95 of the time to
-# compile, and up to 200 MB more for a source.
+# gcc collects its garbage from 128 MB on. From 512 MB on, a compilation takes 0.93 to 0.95 of the
+# time, and up to 200 MB more memory.
 target_compile_options(
   longshore_flags
   INTERFACE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:SHELL:--param ggc-min-heapsize=524288>)
@@ -110,7 +110,8 @@ function(longshore_shared_library)
 endfunction()
 
 # An installed program or shared library finds the shared libraries of Longshore in `folder`, and
-# others where the build found them. Packages for standard folders set CMAKE_SKIP_INSTALL_RPATH.
+# other libraries where the build found them. Packages for standard folders set
+# CMAKE_SKIP_INSTALL_RPATH.
 function(longshore_find_neighbours target folder)
   set_target_properties(
     ${target} PROPERTIES INSTALL_RPATH "${folder}" INSTALL_RPATH_USE_LINK_PATH ON)
@@ -129,8 +130,8 @@ function(longshore_install_library target)
 endfunction()
 
 # Tests instantiate hundreds of loops and run them on little data, so compiling takes most of the
-# time. -Og compiles as fast as -O0, because it leaves less code, and runs in half of the time; -O1
-# takes up to twice as long to compile (gcc 12).
+# time. -Og compiles as fast as -O0, because it leaves less code, and the tests run in half of the
+# time. -O1 takes up to twice as long to compile (gcc 12).
 set(LONGSHORE_TEST_OPTIONS $<$<NOT:$<CONFIG:Debug>>:-Og>)
 if(LONGSHORE_SANITIZE MATCHES "address" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # These options save another third of the time: AddressSanitizer checks by calls, and undefined
@@ -256,7 +257,7 @@ endfunction()
 # layer transport run, with one start for each number of ranks (label one_sided). FEW_RANKS are
 # suites of SPMD that need no more than four ranks. AT_64_RANKS are the tests of SPMD that run on 64
 # simulated ranks, as patterns of GoogleTest: the other tests of a layer with this list have more
-# messages than 64 ranks can send in seconds. Without the list, all tests run there.
+# messages than 64 ranks can send in seconds. Without the list, all tests run on 64 simulated ranks.
 function(longshore_add_tests layer)
   if(NOT LONGSHORE_TESTS)
     return()
@@ -364,10 +365,10 @@ function(longshore_add_tests layer)
   endforeach()
 endfunction()
 
-# Tests share cores with other tests. So ranks are not bound. Open MPI must yield while it waits: it
-# knows only the ranks of its own test, and a collective would take a time slice. Tests ignore the
-# user's profile of strategy auto, and do not measure, neither strategies nor caches. Ranks compare
-# all their collective calls.
+# Tests share cores with other tests. So ranks are not bound. Open MPI must yield while it waits. It
+# knows only the ranks of its own test, so without yielding a collective would take a time slice.
+# Tests ignore the user's profile of strategy auto. They measure neither strategies nor caches.
+# Ranks compare all their collective calls.
 set(LONGSHORE_TEST_ENVIRONMENT
     LONGSHORE_MACHINE=${PROJECT_SOURCE_DIR}/tests/machines/small.toml
     LONGSHORE_CHECK=1 LONGSHORE_PIN=0 LONGSHORE_TIMEOUT=60 LONGSHORE_PROFILE=off

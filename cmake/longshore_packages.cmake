@@ -35,7 +35,8 @@ if(BUILD_SHARED_LIBS)
       liblongshore${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}) # liblongshore.so has both
   set(CPACK_DEBIAN_LONGSHORE_RUNTIME_PACKAGE_SECTION libs)
   set(CPACK_DEBIAN_LONGSHORE_RUNTIME_PACKAGE_SHLIBDEPS ON)
-  # By these files, other packages find the package of a shared library, and the loader its files.
+  # By these files, other packages find the package of a shared library, and the loader finds its
+  # files.
   set(runtime "${CPACK_DEBIAN_LONGSHORE_RUNTIME_PACKAGE_NAME} (>= ${PROJECT_VERSION})")
   set(major ${PROJECT_VERSION_MAJOR})
   set(shlibs "liblongshore ${major}.${PROJECT_VERSION_MINOR} ${runtime}\n")

@@ -33,7 +33,8 @@ function(longshore_linker_arguments target libraries_out)
     elseif(library STREQUAL "MPI::MPI_CXX")
       list(APPEND arguments ${MPI_CXX_LIBRARIES})
     elseif(library STREQUAL "OpenMP::OpenMP_CXX")
-      # Link it by name: the compiler flag for OpenMP selects another library with another compiler.
+      # Link the OpenMP library by name: the compiler flag selects another library with another
+      # compiler.
       foreach(name IN LISTS OpenMP_CXX_LIB_NAMES)
         list(APPEND arguments -l${name})
       endforeach()

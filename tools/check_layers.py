@@ -200,7 +200,7 @@ def resolved(path: str, included: str, *, quoted: bool) -> str:
     if included.startswith("longshore/"):
         return "src/" + included
     if not quoted:
-        return "<" + included  # begins like no path of a layer
+        return "<" + included  # no path of a layer begins with <
     if path.startswith("bench/") and not included.startswith("."):
         return "bench/" + included  # bench/ is an include directory
     beside = posixpath.normpath(posixpath.join(posixpath.dirname(path), included))

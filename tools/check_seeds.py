@@ -30,7 +30,7 @@ GENERATORS = {
     "numpy.random.SFC64",
 }  # fmt: skip
 HAS_NO_SEED = re.compile(r"random\.SystemRandom|secrets\..*|os\.urandom|uuid\.uuid[14]")
-# Functions whose values differ from run to run. The hash of a text does, too.
+# Functions whose values differ from run to run. The hash of a text differs, too.
 CHANGES = re.compile(
     r"time\.\w+|datetime\..*(now|today|utcnow)|os\.(getpid|urandom|times)|uuid\..*|secrets\..*|hash|id"
 )

@@ -49,7 +49,7 @@ PYTEST_MARKS = ("browser", "clean_root", "consumer", "hosts", "simulation", "slu
 CORES = len(os.sched_getaffinity(0))
 TESTS_AT_A_TIME = str(2 * CORES)  # about half of the running tests wait
 
-# Numbers of first and last lines of a stage that are kept. A broken program may print without end.
+# How many first and last lines of a stage are kept. A broken program may print without end.
 FIRST_LINES = 50_000
 LAST_LINES = 500
 

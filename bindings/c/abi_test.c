@@ -1,8 +1,8 @@
-/* The binary interface of the C library, repeated: this file compiles only if longshore.h declares
- * the same functions, structs and numbers. Within a major version of Longshore, lines are added
- * and none is changed, so programs that were compiled with an older header keep working. A new
- * option takes the place of a reserved number. The file is never run. longshore_c.symbols lists
- * the exported names. */
+/* Repeats the binary interface of the C library. This file compiles only if longshore.h declares
+ * the same functions, structs and numbers. Within a major version of Longshore, lines are added and
+ * none is changed, so programs that were compiled with an older header keep working. A new option
+ * takes the place of a reserved number. The file is never run. longshore_c.symbols lists the
+ * exported names. */
 #include "longshore.h"
 
 #include <stddef.h>

@@ -16,7 +16,7 @@ struct decomposition {
   int owners[most_boxes];
 };
 
-/* Cuts the domain along two dimensions. Ranks get 0 boxes or more: of several ranks, the last one
+/* Cuts the domain along two dimensions. A rank may get no box: with several ranks, the last one
  * gets none, or the first one if `is_reversed`. */
 static struct decomposition cut(int ranks, const int d[2], const int cuts[2], const int64_t* at[2],
                                 int is_reversed) {
@@ -320,7 +320,7 @@ static int make_layout(longshore_team* team, const struct decomposition* all,
 
 static const int none[3] = {0, 0, 0}, one[3] = {1, 1, 1}, low[3] = {2, 1, 1}, high[3] = {1, 2, 0};
 
-/* Cells with uneven halos, integers, and vertices, in one plan. */
+/* Exchanges cells with uneven halos, integers, and vertices by one plan. */
 static int exchanges(longshore_team* team, const char* mode) {
   const struct decomposition all = slabs(longshore_team_size(team));
   struct blocks b[fields];
@@ -340,7 +340,7 @@ static int exchanges(longshore_team* team, const char* mode) {
   CHECK_OK(longshore_box_exchange_moved(plan, "accumulate", &moved));
   CHECK(moved.payload_bytes == 0);
 
-  /* The whole plan; then two of its fields, with a smaller halo. */
+  /* First the whole plan, then two of its fields with a smaller halo. */
   static const int last_and_first[2] = {2, 0}, few_low[3] = {1, 1, 0}, few_high[3] = {0, 1, 1};
   static const struct longshore_part some = {
       .fields = last_and_first, .count = 2, .low = few_low, .high = few_high};
@@ -405,7 +405,7 @@ static int exchanges(longshore_team* team, const char* mode) {
   return LONGSHORE_OK;
 }
 
-/* From slabs to pencils, with and without halos. */
+/* Copies from slabs to pencils, with and without halos. */
 static int copies(longshore_team* team, const char* mode) {
   const struct decomposition from = slabs(longshore_team_size(team)),
                              to = pencils(longshore_team_size(team));
@@ -459,7 +459,7 @@ static int copies(longshore_team* team, const char* mode) {
   return LONGSHORE_OK;
 }
 
-/* The cell beyond the end of a row is the cell before it, with the x axis turned: a fold. */
+/* A fold: the cells beyond the row are glued to the cells of the row, with x and y turned. */
 static int folds(longshore_team* team) {
   const int rank = longshore_team_rank(team), ranks = longshore_team_size(team);
   const struct longshore_box mine = {{4 * rank, 0, 0}, {4, 1, 1}};

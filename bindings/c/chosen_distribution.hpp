@@ -16,8 +16,8 @@ struct chosen_distribution : any_distribution {
     map(chosen_distribution which, std::uint64_t size, int ranks)
         : any_distribution::map(which, size, ranks) {}
 
-    /// For cyclic, where quotient and remainder of an index are offset and rank, and for blocks of
-    /// equal size, where quotient and remainder are rank and offset.
+    /// Divides the index. For cyclic, the quotient is the offset and the remainder is the rank. For
+    /// blocks of equal size, the quotient is the rank and the remainder is the offset.
     struct quotient_locator {
       invariant_divisor divisor;
       bool quotient_is_rank;

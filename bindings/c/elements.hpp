@@ -1,5 +1,5 @@
-// The elements of the fields of halos, ghosts and boxes, and the operations that combine them, by the
-// numbers of longshore.h.
+// Finds the elements of fields of halos, ghosts and boxes, and the operations that combine them.
+// Types and operations are numbers of longshore.h.
 #pragma once
 
 #include "longshore.h"
@@ -29,8 +29,9 @@ struct program_function {
 /// of the program.
 using combine_choice = std::variant<int, program_function>;
 
-/// The operation for field number `field` of a plan, which has such elements. Throws errc::usage for
-/// a number that is no operation of accumulate and assemble, and for a function that is NULL.
+/// The operation for field number `field` of a plan. Elements are `items` numbers of `type`. Throws
+/// errc::usage for a number that is no operation of accumulate and assemble, and for a function
+/// that is NULL.
 [[nodiscard]] combine_op op_for(const combine_choice& how, std::size_t field, int type, int items);
 
 /// The operation for each field of a plan. Fields have members `type` and `items`.

@@ -50,7 +50,7 @@ struct longshore_ghost final : resource {
     fields = std::move(list.given);
     depend_on(std::move(list.dependencies));
   }
-  std::vector<longshore_ghost_field> fields;  // their places may be gone
+  std::vector<longshore_ghost_field> fields;  // the program may have freed their places
   ghost_exchange plan;
   bool in_flight = false;
 

@@ -290,7 +290,7 @@ static int exchange_by(longshore_team* team, const longshore_ghost_graph* graph,
   return LONGSHORE_OK;
 }
 
-/* Bits of integers, in a plan without updates. */
+/* Combines bits of integers by a plan without updates. */
 static int accumulate_bits(longshore_team* team, const longshore_ghost_graph* graph) {
   const int rank = longshore_team_rank(team), ranks = longshore_team_size(team);
   const int64_t first = first_of(rank), owned = owned_by(rank);
@@ -352,7 +352,7 @@ static void move_element(struct state* to, int64_t at, const struct state* from,
   memcpy(to->names[at], from->names[place], sizeof to->names[at]);
 }
 
-/* A plan that is made without memory, and then bound to two states. Elements follow each other, or
+/* Makes a plan without memory, and then binds the plan to two states. Elements are contiguous, or
  * lie anywhere in one array. */
 static int bind_to_each(longshore_team* team, const longshore_ghost_graph* graph,
                         const char* strategy, int has_places) {

@@ -17,7 +17,7 @@ namespace longshore::bindings {
 [[nodiscard]] int stored_code() noexcept;
 /// Clears the stored code and message of this thread.
 void forget_error() noexcept;
-/// Remembers whether the last longshore_join failed, and the stored error as its reason.
+/// Remembers whether the last longshore_join failed, and if so the stored error.
 void remember_join(bool failed) noexcept;
 /// Called with a NULL team. If the program has ignored a failed longshore_join, prints the error of
 /// that call and makes the process end with status 3.
@@ -44,7 +44,8 @@ T& required(T* pointer, const char* what) {
   return *pointer;
 }
 
-/// Throws errc::usage unless all numbers are 0. Others mean that the options were not initialised.
+/// Throws errc::usage unless all numbers are 0. Another number means that the program did not
+/// initialise the options.
 void check_reserved(const std::int64_t (&reserved)[4], const char* options);
 
 /// Like required(), for an object that another call has made.

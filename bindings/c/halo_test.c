@@ -85,7 +85,8 @@ static void fill(struct block* b, int rank) {
   while (next_cell(b, cell));
 }
 
-/* The values of a place on all ranks, combined. `counts` is 0 for a place that nobody has yet. */
+/* Combines the values of each place over all ranks. `counts` is 0 for a place that nobody has
+ * yet. */
 static void combine_all(const struct block* b, const int shape[3], int reduction,
                         double (*results)[items], int* counts) {
   memset(counts, 0, most_places * sizeof *counts);
@@ -125,7 +126,7 @@ static int check_combined(const struct block* b, const longshore_grid* grid, int
   return LONGSHORE_OK;
 }
 
-/* Cells with a halo, and vertices with and without one, in one plan. */
+/* Combines cells with a halo, and vertices with and without a halo, by one plan. */
 static int accumulates_and_assembles(longshore_team* team, const longshore_grid* grid,
                                      const char* mode) {
   static const int reductions[3] = {LONGSHORE_SUM, LONGSHORE_MIN, LONGSHORE_MAX};
@@ -246,7 +247,7 @@ static int fill_or_check(const struct block* b, int field, const longshore_grid*
   return LONGSHORE_OK;
 }
 
-/* Sums by a function: of all fields, and of a part that has the last and the first. */
+/* Sums by a function: of all fields, and of a part with the last and the first field. */
 static int functions(longshore_team* team, const longshore_grid* grid, const char* mode) {
   static const int layers[3][2] = {{0, 1}, {1, 0}, {1, 1}}, two[2] = {2, 0};
   static const struct longshore_part some = {.fields = two, .count = 2};
@@ -439,7 +440,7 @@ static int wrong_arguments_are_refused(longshore_team* team, const longshore_gri
   return LONGSHORE_OK;
 }
 
-/* On a grid of balanced factors, and on one that is cut along x, where the domain is open. */
+/* Runs on a grid of balanced factors, and on a grid cut along x, where the domain is open. */
 static int run_all(longshore_team* team, void* context) {
   (void)context;
   static const int periodic[3] = {0, 1, 1};

@@ -104,8 +104,8 @@ struct longshore_team {
   /// Destroys the object. Throws errc::usage if other objects depend on it.
   static void free(longshore::bindings::resource* object);
 
-  /// Throws errc::usage if the calling thread is not the thread in which the team was made, to
-  /// which waits and buffers belong.
+  /// Throws errc::usage unless the calling thread made the team. Waits and buffers belong to that
+  /// thread.
   void check_thread() const {
     if (std::this_thread::get_id() != thread)
       longshore::fail(longshore::errc::usage,

@@ -563,8 +563,8 @@ static int sort(longshore_team* team, int type, size_t payload_bytes, int64_t ma
   return LONGSHORE_OK;
 }
 
-/* Sorts keys of which rank 0 has one, and the others have one value more often than a rank can
- * take. With sampled splitters, equal keys come to one rank or to several. */
+/* Sorts one large key, which rank 0 has, and many keys with 7 small values. With sampled splitters,
+ * equal keys come to one rank or to several. */
 static int splitters_by_name(longshore_team* team) {
   const struct longshore_sort_options ways[] = {{.splitters = "equal-width"},
                                                 {.splitters = "sampled"},
@@ -580,7 +580,8 @@ static int splitters_by_name(longshore_team* team) {
   }
   CHECK_OK(longshore_allreduce(team, most, 3, LONGSHORE_INT64, LONGSHORE_MAX));
   const int size = longshore_team_size(team);
-  /* One part of equal width has all keys but the largest, and 7 values share the ranks evenly. */
+  /* With parts of equal width, one rank gets all keys but the largest. With samples, the ranks
+   * share the 7 values. */
   CHECK(most[0] == (int64_t)keys_per_rank * size - (size > 1));
   CHECK(size < 3 || (most[1] < most[0] && most[1] <= most[2]));
   longshore_sorter* sorter = NULL;

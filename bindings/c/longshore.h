@@ -30,9 +30,9 @@
  * - Threads. Use a team, and the objects made with it, only in the thread in which the team was
  *   made. In another thread, functions that can fail return LONGSHORE_ERROR_USAGE.
  * - Do not use freed handles. Only a sanitizer detects this error.
- * - Strategies, modes and other choices are strings, the words of longshore-bench. NULL selects the
- *   default. The error for an unknown name lists the known names. Options are structs; zero bytes
- *   select the defaults: struct longshore_gather_options o = {0};
+ * - Strategies, modes and other choices are strings, the same as in longshore-bench. NULL selects
+ *   the default. The error for an unknown name lists the known names. Options are structs; zero
+ *   bytes select the defaults: struct longshore_gather_options o = {0};
  * - Arrays of three numbers are in the order x, y, z. Cells with consecutive x are neighbours in
  *   memory.
  * - Sizes and indices are int64_t and count elements. Indices begin at 0. Times are in seconds. */
@@ -137,8 +137,8 @@ typedef int (*longshore_main)(longshore_team* team, void* context);
  * LONGSHORE_RANKS_PER_NODE, LONGSHORE_TIMEOUT, LONGSHORE_CHECK, LONGSHORE_PIN.
  *
  * If ranks are threads, `body` runs in threads of this process, with rank 0 in the calling thread.
- * A failure is then returned as its code. If ranks are processes, a failure ends all of them with
- * status 3 and prints one message per host. The run initialises and finalises MPI unless the
+ * The call then returns the code of a failure. If ranks are processes, a failure ends all of them
+ * with status 3 and prints one message per host. The run initialises and finalises MPI unless the
  * program has initialised it. */
 int longshore_run(int argc, char** argv, longshore_main body, void* context);
 
@@ -185,7 +185,7 @@ int longshore_allreduce(longshore_team* team, void* values, int64_t count, int t
 /* Like longshore_allreduce, but stores the results on rank `root` only. The values of the other
  * ranks do not change. Floating values are combined in the order of ranks, so a sum has the same
  * bits in every run and over every transport. `root` receives the values of all ranks. Sums of
- * integers cost an allreduce, by which all ranks learn whether they fit. */
+ * integers cost an allreduce, by which all ranks learn whether the sums fit the type. */
 int longshore_reduce(longshore_team* team, void* values, int64_t count, int type, int reduction,
                      int root);
 /* Stores the `bytes` bytes at `mine` of rank r at offset r x bytes in `all` of every rank. Over mpi
@@ -265,8 +265,8 @@ const char* longshore_gather_strategy(const longshore_gather_plan* plan);
 int longshore_gather(longshore_array* table, const int64_t* indices, int64_t count, void* out,
                      const struct longshore_gather_options* options);
 
-/* Scatter: table[indices[i]] = values[i] for each i below `count`. An element to which several
- * values go gets one of these values, never a mixture. */
+/* Scatter: table[indices[i]] = values[i] for each i below `count`. If several values go to one
+ * element, the element gets one of them, never a mixture. */
 int longshore_scatter_create(longshore_array* table, const struct longshore_gather_options* options,
                              longshore_scatter_plan** plan);
 int longshore_scatter_free(longshore_scatter_plan* plan);
@@ -290,8 +290,8 @@ int longshore_histogram(longshore_array* table, const int64_t* indices, int64_t 
                         const void* values, const struct longshore_gather_options* options);
 
 /* Update: table[indices[i]] = operation(table[indices[i]], values[i]) for each i below `count`,
- * atomically. `operation` is one of enum longshore_reduction; LONGSHORE_MIN keeps the smallest
- * value, including the previous value of the element: arrays are initially zero. Any type but
+ * atomically. `operation` is one of enum longshore_reduction; LONGSHORE_MIN stores the smallest of
+ * the values and the element's previous value; arrays are initially zero. Any type but
  * LONGSHORE_BYTES; floating types have no XOR, OR and AND. LONGSHORE_MIN and LONGSHORE_MAX are not
  * defined for NaN. */
 int longshore_update_create(longshore_array* table, int operation,
@@ -325,8 +325,9 @@ struct longshore_combine_batch {
   const uint32_t* ghost_index;
 };
 /* A function that combines the pairs of a batch one after another. It changes the elements only.
- * Calls ..._accumulate_by and ..._assemble_by take it in place of a reduction, the same function on
- * all ranks. Start, test and wait call it once per batch, in the order that the reductions have. */
+ * The calls ..._accumulate_by and ..._assemble_by take the function in place of a reduction. All
+ * ranks give the same function. Start, test and wait call the function once per batch. Copies are
+ * combined in the same order as by a reduction. */
 typedef void (*longshore_combine_function)(void* context,
                                            const struct longshore_combine_batch* batch);
 
@@ -388,11 +389,11 @@ struct longshore_field {
   int64_t strides[3];
   int low[3];  /* the width of the halo in memory on the low sides, in cells */
   int high[3]; /* the width of the halo in memory on the high sides, in cells */
-  /* the layers along x, y, z that neighbouring blocks have both; 0 for cells. Vertices have 1, 1,
+  /* the layers along x, y, z that neighbouring blocks both have; 0 for cells. Vertices have 1, 1,
    * 1: the last layer of a block is the first layer of the next block, so n cells have n + 1
    * interior vertices. Faces across x have 1, 0, 0 */
   int shared[3];
-  int items; /* the numbers of a cell, which follow each other; 0 means 1 */
+  int items; /* how many numbers a cell has, contiguous in memory; 0 means 1 */
 };
 
 /* Describes a field that is contiguous in memory together with its halo, with x as the fastest
@@ -403,14 +404,14 @@ void longshore_field_dense(struct longshore_field* field, void* cells, int type,
                            const int64_t extents[3], const int low[3], const int high[3]);
 
 /* A part of a plan of halos or boxes, for one call. No message is sent that the part does not need.
- * All ranks give the same part. The first call with a part is collective and makes a plan of the
- * part, which is kept. */
+ * All ranks give the same part. The first call with a part is collective. It makes a plan of the
+ * part and keeps that plan. */
 struct longshore_part {
   /* the numbers of the fields, from 0 in the order of the call that made the plan; NULL: all
    * fields */
   const int* fields;
   int count; /* of `fields` */
-  /* at most this many halo cells on every side; if 0, `low` and `high` count. A field with fewer
+  /* at most this many halo cells on every side; if 0, `low` and `high` apply. A field with fewer
    * cells keeps its width */
   int width;
   /* the same for the low sides (x, y, z) and for the high sides; both NULL: the whole halo */
@@ -432,7 +433,7 @@ struct longshore_halo_options {
   /* the tasks that copy large messages: "serial" (default), "threads", "openmp", "tbb" */
   const char* tasks;
   int task_count;      /* per rank; 0 means the rank's share of the cores */
-  int width;           /* the width to exchange on every side; if 0, `low` and `high` count */
+  int width;           /* the width to exchange on every side; if 0, `low` and `high` apply */
   int64_t reserved[4]; /* 0: room for options of later versions */
 };
 
@@ -462,9 +463,9 @@ int longshore_halo_exchange_part(longshore_halo* plan, const struct longshore_pa
 /* Combines copies of cells into the cells of their owners: cell = reduction(cell, copy). Copies are
  * halo cells and, in a shared layer, the cells of the block on the high side. Copies keep their
  * values. `reduction` is LONGSHORE_SUM, LONGSHORE_MIN, LONGSHORE_MAX or LONGSHORE_OR. All ranks
- * give the same reduction and part; NULL: the whole plan. Copies are taken one after another in the
- * order of their ranks, so that sums do not depend on the algorithm, the mode or time, not even by
- * rounding. Until the operation is complete, neither read nor write cells within a halo width of a
+ * give the same reduction and part; NULL: the whole plan. Copies are combined one after another in
+ * the order of their ranks, so the bits of a sum do not depend on the algorithm, the mode or
+ * timing. Until the operation is complete, neither read nor write cells within a halo width of a
  * border of the block. The first call of this kind is collective. */
 int longshore_halo_start_accumulate(longshore_halo* plan, int reduction,
                                     const struct longshore_part* part);
@@ -488,7 +489,7 @@ int longshore_halo_assemble_by(longshore_halo* plan, longshore_combine_function 
 
 /* The algorithm; for "auto", the algorithm that was chosen. */
 const char* longshore_halo_algorithm(const longshore_halo* plan);
-/* The number of rounds of an exchange that depend on each other and send to other ranks. */
+/* The number of dependent rounds that move cells between ranks in an exchange. */
 int longshore_halo_rounds(const longshore_halo* plan);
 
 /* The traffic of one rank in one operation. */
@@ -532,8 +533,8 @@ int longshore_ghost_graph_create_ids(longshore_team* team, const int64_t* ids, i
                                      const int64_t* ghosts, int64_t count,
                                      longshore_ghost_graph** graph);
 /* The same for ghosts whose owners the program knows: rank ranks[i] owns the element with index
- * ghosts[i]. The ranks ask the owners where the elements are. Only the elements of one rank must
- * have different indices. Collective. */
+ * ghosts[i]. The ranks ask the owners where the elements are. Indices need to be unique only within
+ * a rank. Collective. */
 int longshore_ghost_graph_create_owners(longshore_team* team, const int64_t* ids, int64_t owned,
                                         const int* ranks, const int64_t* ghosts, int64_t count,
                                         longshore_ghost_graph** graph);
@@ -582,15 +583,16 @@ struct longshore_ghost_field {
   void* owned;          /* the first owned element; NULL if this rank owns no element */
   void* ghosts;         /* the first ghost; NULL if this rank has no ghosts */
   int type;             /* enum longshore_type */
-  int items;            /* the numbers of an element, which follow each other; 0 means 1 */
+  int items;            /* how many numbers an element has, contiguous; 0 means 1 */
   size_t element_bytes; /* for LONGSHORE_BYTES; otherwise 0 */
   /* the distance between elements, and between ghosts, in bytes, of any sign; if 0, the elements
    * are contiguous */
   int64_t owned_stride_bytes;
   int64_t ghost_stride_bytes;
-  /* NULL, or where elements and ghosts lie: element i is owned_places[i] distances after `owned`,
-   * ghost k ghost_places[k] distances after `ghosts`. For both in one array, `owned` and `ghosts`
-   * are its first element. Calls copy the places. Such fields are packed */
+  /* NULL, or the places of elements and ghosts: element i is owned_places[i] distances after
+   * `owned`, and ghost k is ghost_places[k] distances after `ghosts`. If one array has both,
+   * `owned` and `ghosts` point to the first element of this array. Calls copy the places. Such
+   * fields are packed */
   const int64_t* owned_places;
   const int64_t* ghost_places;
 };
@@ -615,25 +617,25 @@ int longshore_ghost_create(const longshore_ghost_graph* graph,
 /* Collective. LONGSHORE_ERROR_USAGE between start and wait. */
 int longshore_ghost_free(longshore_ghost* plan);
 /* Changes the plan to another graph, and to `count` fields in other memory. If `fields` is NULL,
- * the fields keep their addresses, where they must have room for the ghosts of the new graph.
+ * the fields keep their addresses and must have room for the ghosts of the new graph.
  * Collective. */
 int longshore_ghost_remake(longshore_ghost* plan, const longshore_ghost_graph* graph,
                            const struct longshore_ghost_field* fields, int count);
-/* Binds the plan to other memory: `count` fields of the same types, with the same places. Local, so
- * each rank may do it when its memory moves. If the plan has no memory yet, collective: the call
- * makes the plan. LONGSHORE_ERROR_USAGE for other types or places, between start and wait, and if
- * neighbours read the memory of the plan and cannot read the new memory. */
+/* Binds the plan to other memory: `count` fields of the same types, with the same places. Local:
+ * each rank may call when its memory moves. If the plan has no memory yet, the call is collective
+ * and makes the plan. LONGSHORE_ERROR_USAGE for other types or places, between start and wait, and
+ * if neighbours read the memory of the plan and cannot read the new memory. */
 int longshore_ghost_rebind(longshore_ghost* plan, const struct longshore_ghost_field* fields,
                            int count);
 
 /* Copies the elements of all ranks to their ghosts. Until the operation is complete, do not write
  * owned elements, and neither read nor write ghosts. */
 int longshore_ghost_start_update(longshore_ghost* plan);
-/* Combines each element with all ghosts of it: element = reduction(element, ghost). `reduction` is
- * LONGSHORE_SUM, LONGSHORE_MIN, LONGSHORE_MAX or LONGSHORE_OR, on all ranks the same. Ghosts are
- * taken one after another in the order of their ranks, so that sums do not depend on the strategy
- * or on time, not even by rounding. Ghosts keep their values. Until the operation is complete, do
- * not write ghosts, and neither read nor write owned elements. */
+/* Combines each element with all its ghosts: element = reduction(element, ghost). `reduction` is
+ * LONGSHORE_SUM, LONGSHORE_MIN, LONGSHORE_MAX or LONGSHORE_OR, the same on all ranks. Ghosts are
+ * combined one after another in the order of their ranks, so the bits of a sum do not depend on the
+ * strategy or timing. Ghosts keep their values. Until the operation is complete, do not write
+ * ghosts, and neither read nor write owned elements. */
 int longshore_ghost_start_accumulate(longshore_ghost* plan, int reduction);
 /* An accumulate, and then an update: each element and all its ghosts get the same value, bit by
  * bit. Until the operation is complete, neither read nor write elements and ghosts. */
@@ -706,8 +708,8 @@ struct longshore_boxes_options {
 /* Creates a layout from the `count` boxes of this rank, 0 or more. Boxes are numbered from 0 in the
  * order of ranks, and on each rank in the order of `mine`. Collective: all ranks give the same
  * options. All ranks get LONGSHORE_ERROR_USAGE if boxes overlap, a box has no cells, a box lies
- * outside of the domain along a periodic dimension, or glued cells lie in a box. Takes some 150
- * bytes per box of all ranks. */
+ * outside of the domain along a periodic dimension, or glued cells lie in a box. Every rank keeps
+ * about 150 bytes for each box of all ranks. */
 int longshore_boxes_create(longshore_team* team, const struct longshore_box* mine, int count,
                            const struct longshore_boxes_options* options, longshore_boxes** boxes);
 /* Collective. */
@@ -715,27 +717,28 @@ int longshore_boxes_free(longshore_boxes* boxes);
 /* The number of boxes of this rank, and of all ranks. */
 int longshore_boxes_count(const longshore_boxes* boxes);
 int longshore_boxes_total(const longshore_boxes* boxes);
-/* The number of the first box of a rank, whose other boxes follow; -1 if there is no such rank. */
+/* The number of the first box of a rank; -1 if there is no such rank. The other boxes of the rank
+ * have the next numbers. */
 int longshore_boxes_first(const longshore_boxes* boxes, int rank);
 /* The rank that has a box; -1 if there is no such box. */
 int longshore_boxes_owner(const longshore_boxes* boxes, int box);
 /* Stores the cells of a box of any rank. Local. */
 int longshore_boxes_get(const longshore_boxes* boxes, int box, struct longshore_box* found);
 
-/* A field on the boxes of a layout. All ranks give the same, but for the blocks. Set it to zero
- * before you set its members. */
+/* A field on the boxes of a layout. All members but `boxes` and `count` are the same on all ranks.
+ * Set a field to zero before you set its members. */
 struct longshore_box_field {
   /* a block for each box of this rank, with the extents of the box plus `shared`, the same elements
-   * as this field, and memory for a halo of at least `low` and `high`. Their member `shared` does
-   * not count */
+   * as this field, and memory for a halo of at least `low` and `high`. The member `shared` of a
+   * block is ignored */
   const struct longshore_field* boxes;
   int count;            /* of `boxes` */
   int type;             /* enum longshore_type */
   size_t element_bytes; /* for LONGSHORE_BYTES; otherwise 0 */
-  int items;            /* the numbers of a cell; 0 means 1 */
+  int items;            /* how many numbers a cell has; 0 means 1 */
   int low[3];           /* the halo to fill, on the low sides (x, y, z) */
   int high[3];          /* and on the high sides */
-  /* the layers that neighbouring boxes have both: 0 for cells, 1, 1, 1 for vertices. n cells have
+  /* the layers that neighbouring boxes both have: 0 for cells, 1, 1, 1 for vertices. n cells have
    * n + 1 vertices */
   int shared[3];
 };
@@ -754,9 +757,9 @@ int longshore_box_exchange_create(const longshore_boxes* boxes,
                                   longshore_box_exchange** plan);
 /* Collective. LONGSHORE_ERROR_USAGE between start and wait. */
 int longshore_box_exchange_free(longshore_box_exchange* plan);
-/* Copies cells to the halos of other boxes. Halo cells that no box owns do not change, nor do
- * shared layers. Until the operation is complete, neither read nor write halos, and do not write
- * cells within a halo width of a border of their box. */
+/* Copies cells to the halos of other boxes. Shared layers, and halo cells that no box owns, do not
+ * change. Until the operation is complete, neither read nor write halos, and do not write cells
+ * within a halo width of a border of their box. */
 int longshore_box_exchange_start_update(longshore_box_exchange* plan);
 /* The same for a part of the plan; NULL: the whole plan. */
 int longshore_box_exchange_start_update_part(longshore_box_exchange* plan,
@@ -764,9 +767,9 @@ int longshore_box_exchange_start_update_part(longshore_box_exchange* plan,
 /* Combines the copies of each cell into the owner's cell: cell = reduction(cell, copy). Copies lie
  * in halos and in shared layers, whose owner is the box with the lowest number. They keep their
  * values. `reduction` is LONGSHORE_SUM, LONGSHORE_MIN, LONGSHORE_MAX or LONGSHORE_OR. All ranks
- * give the same reduction and part; NULL: the whole plan. Copies are taken in the order of their
- * boxes, so that sums do not depend on the mode or on time, not even by rounding. The first
- * accumulate or assemble is collective. */
+ * give the same reduction and part; NULL: the whole plan. Copies are combined in the order of their
+ * boxes, so the bits of a sum do not depend on the mode or timing. The first accumulate or assemble
+ * is collective. */
 int longshore_box_exchange_start_accumulate(longshore_box_exchange* plan, int reduction,
                                             const struct longshore_part* part);
 /* An accumulate, and then an update of all copies, in halos and in shared layers. So a cell has the
@@ -815,9 +818,9 @@ struct longshore_box_copy_options {
 };
 
 /* Creates a plan that copies field i of `from_fields` to field i of `to_fields`, which has the same
- * elements and shares the same layers. Cells that the source does not have do not change. Both
- * layouts are of one team. Collective. The memory of the two fields must not overlap, and must stay
- * valid until the plan is freed. */
+ * elements and shares the same layers. Cells of the target that the source lacks do not change.
+ * Both layouts are of one team. Collective. The memory of the two fields must not overlap, and must
+ * stay valid until the plan is freed. */
 int longshore_box_copy_create(const longshore_boxes* from,
                               const struct longshore_box_field* from_fields,
                               const longshore_boxes* to,

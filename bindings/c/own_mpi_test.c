@@ -65,7 +65,7 @@ static int check_grids(void) {
       CHECK(check_grid(cart, dimensions[i], shapes[i], reversed) == LONGSHORE_OK);
     MPI_Comm_free(&cart);
   }
-  /* A rank of a reordered grid may have another number in it. */
+  /* In a reordered grid, a rank may have another number. */
   longshore_team* const team = team_of(MPI_COMM_WORLD);
   longshore_grid* grid = NULL;
   CHECK_REFUSED(longshore_grid_create_cart(team, MPI_COMM_WORLD, NULL, &grid),

@@ -1,7 +1,6 @@
-// Operations on words of 4 or 8 bytes that are chosen at run time, so that loops are compiled once
-// per word size and not for each operation on each type. Sums are tested first, because most
-// updates are sums. Other operations cost a call, which is small beside the access to a remote
-// element.
+// Operations on words of 4 or 8 bytes, which are chosen at run time. So loops are compiled once per
+// word size, not for each operation on each type. Sums are tested first, because most updates are
+// sums. Other operations cost a call, which is cheap compared with the access to a remote element.
 #pragma once
 
 #include <longshore/core/op.hpp>

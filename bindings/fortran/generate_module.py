@@ -94,7 +94,7 @@ C_VALUES = {
 ZERO = {"int": "0", "int64_t": "0", "size_t": "0", "double": "0"}
 
 
-# What the messages of functions call an object that was not created.
+# How messages of functions name an object that was not created.
 OBJECTS = {
     "longshore_team": "a team", "longshore_array": "a distributed array", "longshore_grid": "a grid",
     "longshore_halo": "the plan of a halo", "longshore_ghost_graph": "a ghost graph",

@@ -1,8 +1,9 @@
 /* Solves A x = b by conjugate gradients, for a sparse matrix in a Matrix Market file.
  *
  * Each rank owns a block of rows, and the same elements of all vectors. A row needs the vector
- * elements of its columns. Those that other ranks own are the ghosts of the rank. A ghost exchange
- * copies them before each product. Meanwhile the rank multiplies the rows that need no ghost.
+ * elements of its columns. Elements that other ranks own are the ghosts of the rank. A ghost
+ * exchange copies the ghosts before each product. Meanwhile the rank multiplies the rows that need
+ * no ghost.
  *
  * Verification: the residual b - A x, and the known solution.
  *
@@ -28,7 +29,7 @@ struct entry {
 };
 
 struct matrix {
-  int64_t size, first, rows; /* of all ranks; the rows of this rank */
+  int64_t size, first, rows; /* rows of all ranks; first row and rows of this rank */
   struct entry* entries;     /* of this rank, by rows */
   int64_t count;
   int64_t* ghosts; /* the columns of other ranks, ascending */

@@ -1,8 +1,9 @@
 // Solves A x = b by conjugate gradients, for a sparse matrix in a Matrix Market file.
 //
 // Each rank owns a block of rows, and the same elements of all vectors. A row needs the vector
-// elements of its columns. Those that other ranks own are the ghosts of the rank. A ghost exchange
-// copies them before each product. Meanwhile the rank multiplies the rows that need no ghost.
+// elements of its columns. Elements that other ranks own are the ghosts of the rank. A ghost
+// exchange copies the ghosts before each product. Meanwhile the rank multiplies the rows that need
+// no ghost.
 //
 // Verification: the residual b - A x, and the known solution.
 //
@@ -50,7 +51,7 @@ struct matrix {
     double value;
     std::size_t place = 0;
   };
-  std::int64_t size = 0, first = 0;  // of all rows; the first row of this rank
+  std::int64_t size = 0, first = 0;  // rows of all ranks; first row of this rank
   std::vector<std::vector<entry>> rows;
   std::vector<std::int64_t> ghosts;               // the columns of other ranks, ascending
   std::vector<std::size_t> inner_rows, rim_rows;  // without and with ghosts

@@ -125,7 +125,7 @@ int main(int argc, char** argv) {
         for (const auto& [place, conductance] : a.rows[i].entries) r[place] += conductance * change;
       }
       add_changes.accumulate(longshore::op::add{});
-      std::fill(r.begin() + static_cast<std::ptrdiff_t>(n), r.end(), 0.0);  // ghosts kept theirs
+      std::fill(r.begin() + static_cast<std::ptrdiff_t>(n), r.end(), 0.0);  // no changes yet
     }
 
     fetch.update();

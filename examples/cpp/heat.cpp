@@ -55,7 +55,8 @@ int main(int argc, char** argv) {
     longshore::halo_exchange halo_of_u(grid, options, u), halo_of_next(grid, options, next);
     auto *halo = &halo_of_u, *next_halo = &halo_of_next;
 
-    // The wave has one period along each dimension of the box. Its height falls by `kept` per step.
+    // The wave has one period along each dimension of the box. Its height is multiplied by `kept`
+    // in each step.
     double kept = 1, angle[3];
     for (int d = 0; d < 3; ++d) {
       angle[d] = 2 * std::numbers::pi / (cells * grid.shape()[d]);

@@ -1,8 +1,9 @@
 ! Solves A x = b by conjugate gradients, for a sparse matrix in a Matrix Market file.
 !
 ! Each rank owns a block of rows, and the same elements of all vectors. A row needs the vector
-! elements of its columns. Those that other ranks own are the ghosts of the rank. A ghost exchange
-! copies them before each product. Meanwhile the rank multiplies the rows that need no ghost.
+! elements of its columns. Elements that other ranks own are the ghosts of the rank. A ghost
+! exchange copies the ghosts before each product. Meanwhile the rank multiplies the rows that need
+! no ghost.
 !
 ! Verification: the residual b - A x, and the known solution.
 !
@@ -14,7 +15,7 @@ program conjugate_gradients
   ! The rows of one rank in compressed form. Places are those of vectors of this rank, in which the
   ! ghosts come after the elements that the rank owns.
   type :: matrix
-    integer :: size, first, rows                ! of all ranks; of this rank, with first from 0
+    integer :: size, first, rows  ! rows of all ranks; first row (from 0) and rows of this rank
     integer, allocatable :: start(:), place(:)  ! row i has the entries start(i) to start(i + 1) - 1
     integer, allocatable :: column(:)
     real(real64), allocatable :: value(:)

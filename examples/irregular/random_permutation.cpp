@@ -40,8 +40,8 @@ struct own_elements {
   [[nodiscard]] std::int64_t element(std::size_t i) const {
     return static_cast<std::int64_t>(i) * ranks + rank;
   }
-  // Returns the same bits for every call with an element, since an engine with full buffers calls
-  // twice.
+  // Returns the same bits in every call for an element, because an engine with full buffers calls
+  // again.
   [[nodiscard]] std::uint64_t random_bits(std::int64_t element) const {
     return longshore::mix_bits(seed + static_cast<std::uint64_t>(element));
   }

@@ -20,7 +20,7 @@ struct particle {
   double mass;
 };
 
-/// Reads the masses of 1000 random species, which are distributed over all ranks.
+/// Reads the masses of 1000 random species from a table that is distributed over all ranks.
 std::vector<double> random_masses(longshore::team& team) {
   longshore::dist_array<double, longshore::block> table(team, 5000);
   for (std::size_t i = 0; i < table.local().size(); ++i)

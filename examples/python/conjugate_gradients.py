@@ -1,8 +1,8 @@
 """Solves A x = b by conjugate gradients, for a sparse matrix in a Matrix Market file.
 
 Each rank owns a block of rows, and the same elements of all vectors. A row needs the vector
-elements of its columns. Those that other ranks own are the ghosts of the rank. A ghost exchange
-copies them before each product. Meanwhile the rank multiplies the entries that need no ghost.
+elements of its columns. Elements that other ranks own are the ghosts of the rank. A ghost exchange
+copies the ghosts before each product. Meanwhile the rank multiplies the entries that need no ghost.
 
 Verification: the residual b - A x, and the known solution.
 

@@ -102,8 +102,9 @@ def draw_triple(random_numbers: random.Random, factor: Factor, ranks: int) -> tu
     return tuple(0 if factor.low == 0 and random_numbers.random() < 0.2 else number for number in numbers)
 
 
-# ---- options that need a level of another option. Draws that meet the needs avoid refused runs.
-# Some draws ignore a need on purpose: the program must refuse their combinations with a reason.
+# ---- options that need a level of another option. A draw that meets the needs avoids a refused
+# run. Some draws ignore a need on purpose: the program must refuse their combinations with a
+# reason.
 
 SHARE_THAT_IGNORES = 0.03
 LEVELS_OF_PLACEMENT = ("--node", "--socket", "--numa", "--l3", "--core")

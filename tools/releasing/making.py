@@ -1,7 +1,7 @@
 """Makes the files of a release: the source archive, the Python packages, the Debian packages.
 
-Everything is made from the source archive, so the archive builds from itself, and files that no
-commit has take no part.
+All files are made from the source archive. So the archive has all that a build needs, and files
+that no commit has take no part.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ struct given_box {
   std::vector<std::int64_t> first, cells;
 };
 
-// Sums of an index and an extent are numbers of int64, too.
+// The sum of an index and an extent fits int64, too.
 std::int64_t index_of(nb::handle given, const char* what) {
   constexpr std::int64_t limit = std::int64_t{1} << 60;
   return whole_number(given, what, -limit, limit);

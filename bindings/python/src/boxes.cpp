@@ -290,7 +290,7 @@ fields: the number of fields to make, in memory that neighbours on the node read
     each array. Or a dict, which gives names to the fields: a value is such a list, or the type of a
     field to make.
 dtype: the type of the fields to make, or a list with a type for each. Complex types are allowed.
-shared: the layers of cells that neighbouring boxes have both: 0 for a field of cells, 1 for a field
+shared: the layers of cells that neighbouring boxes both have: 0 for a field of cells, 1 for a field
     of vertices, or a number for each dimension. Or a dict with the layers of fields. The interior of
     a field is the box and the shared layers on its high side. The box with the lowest number owns a
     shared cell.
@@ -334,10 +334,10 @@ or TypeError for unsuitable arrays.
 
 fields: a field or several, by names or numbers.
 width: at most this many cells of the halo are filled, in the forms of the class. A field with a
-    smaller width keeps it.
+    smaller width keeps its width.
 
-All ranks give the same fields and the same width. A call is collective when they first occur: it
-makes a plan for them, which is kept.
+All ranks give the same fields and the same width. The first call with these fields and this width
+is collective: it makes and keeps a plan.
 
 Cells that no box owns and shared layers are not changed. Until the update is complete, neither read
 nor write halos, and do not write cells within a width of a border of their box.)")
@@ -357,7 +357,7 @@ nor write halos, and do not write cells within a width of a border of their box.
 
 The cell becomes op(cell, copy), for one copy after another, in the order of their boxes. Copies are
 the cells of halos, and those of shared layers in boxes that do not own them. They keep their
-values. The first call of this, or of start_assemble(), is collective: it makes a plan.
+values. The first start_accumulate() or start_assemble() is collective: it makes a plan.
 
 op: "add", "minimum", "maximum" or "bitwise_or", or the function of NumPy with this name. Or another
     function of NumPy of two numbers, such as ``numpy.multiply``.
@@ -426,7 +426,7 @@ void bind_copy(nb::module_& module) {
   nb::class_<rank_copy>(module, "BoxCopy",
                         R"(Copies the fields of Boxes to Boxes of another layout.
 
-Collective. What a rank has by one decomposition goes where another decomposition wants it. Both
+Collective. Each cell goes to the ranks that have it in the other layout. Both
 layouts are on the ranks of one team. Field i of the source is copied to field i of the target,
 which has the same type and shares the same layers. Cells that the target has and the source does
 not have are not changed. The plan is made once and used often.

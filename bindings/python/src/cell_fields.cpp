@@ -52,8 +52,8 @@ std::array<int, 3> reversed(const std::vector<int>& numbers) {
   return found;
 }
 
-// Calls set(field, value): for all fields with the same value, or for the fields of a dict with
-// their values.
+// Calls set(field, value) for all fields with one value, or for each field of a dict with its
+// value.
 template <class Set>
 void for_each_field(std::vector<cell_field>& fields, nb::handle given, const Set& set) {
   if (nb::isinstance<nb::dict>(given)) {
@@ -148,7 +148,7 @@ shape_list shape_with_halo(const cell_field& field, const shape_list& cells) {
   return shape;
 }
 
-// Throws errc::out_of_memory if the bytes are not a number of the address space.
+// Throws errc::out_of_memory if the array does not fit the address space.
 std::size_t bytes_of_array(const shape_list& shape, element type) {
   std::size_t bytes = bytes_of(type);
   for (const std::size_t extent : shape)

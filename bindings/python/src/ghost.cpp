@@ -229,7 +229,7 @@ Until the operation is complete, do not write ghosts, and neither read nor write
       .def("remake", &remake, "graph"_a, "fields"_a = nb::none(),
            nb::sig("def remake(self, graph: GhostGraph, fields: " FIELDS_OF_CALL " | None = "
                    "None) -> None"),
-           "Collective. Continues with another graph. Without ``fields`` the arrays stay, and have "
+           "Collective. Continues with another graph. Without ``fields`` the arrays stay, and need "
            "rows for the ghosts of the graph.")
       .def(
           "rebind", &rebind, "fields"_a,
@@ -237,8 +237,8 @@ Until the operation is complete, do not write ghosts, and neither read nor write
           R"(Binds the plan to other arrays, as many as before, of the same types and with the same places.
 
 The call is local: each rank may make it when its arrays move. If the plan has no arrays yet, it is
-collective and makes the plan. Arrays that the plan made are read by neighbours; only such arrays
-can replace them.)")
+collective and makes the plan. Neighbours read arrays that the plan made, so only such arrays can
+replace them.)")
       .def_prop_ro(
           "fields", [](const rank_ghost& self) { return self.fields; },
           nb::sig("def fields(self) -> tuple[typing.Any, ...]"),

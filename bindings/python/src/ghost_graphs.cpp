@@ -181,8 +181,8 @@ owned: the number of elements of this rank. Global indices number the elements o
 ghosts: the global indices of the ghosts, in any order. An array of int64.
 ranks: the owners of the ghosts, if the program knows them. If ``owned`` is a number, ``ghosts`` are
     then numbers of elements at these ranks. If ``owned`` is an array, ``ghosts`` are global indices,
-    and the owners are asked where the elements are; only the elements of one rank must have
-    different indices.
+    and the ranks ask the owners where the elements are. Indices need to be unique only within a
+    rank.
 
 >>> graph = longshore.GhostGraph(None, 3, np.array([2, 0]))
 >>> x = np.array([5.0, 6.0, 7.0, 0.0, 0.0])

@@ -440,10 +440,10 @@ array([4., 1., 2., 3., 4., 1.])
 arrays: fields of the halo.
 fields: a field or several, by names, numbers or arrays.
 width: at most this many cells of the halo are filled, in the forms of the class. A field with a
-    smaller width keeps it.
+    smaller width keeps its width.
 
-All ranks give the same fields and the same width. A call is collective when they first occur: it
-makes a plan for them, which is kept.
+All ranks give the same fields and the same width. The first call with these fields and this width
+is collective: it makes and keeps a plan.
 
 Until the exchange is complete, do not read the halo. Do not write shared layers, or cells within a
 width of these layers or of a face; if both sides differ, the wider width counts. Meanwhile the

@@ -1,4 +1,4 @@
-// The collective part of an object of Python that only describes: a graph, a layout.
+// The collective part of a Python object without a plan: a graph or a layout.
 #pragma once
 
 #include "team_owner.hpp"

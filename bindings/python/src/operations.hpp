@@ -22,7 +22,7 @@ namespace longshore::python {
 struct element_content {
   std::optional<element> type;  ///< of the numbers; nothing for structured types
   /// Numbers of type real_type_of(type) that are combined one by one. It is 1 for a field whose
-  /// elements are one number each, which may be complex.
+  /// elements are one number each, real or complex.
   std::size_t numbers = 1;
   std::size_t bytes = 0;
 };

@@ -23,7 +23,7 @@ exchange_part part_from(std::span<const cell_field> fields, nb::handle arrays, n
   } else if (!given.is_none()) {
     part.fields.push_back(number_of(fields, given));
   }
-  // The plan keeps each part that it has met. All orders of the same fields are one part.
+  // The plan keeps each part of earlier calls. A part does not depend on the order of its fields.
   std::sort(part.fields.begin(), part.fields.end());
   part.fields.erase(std::unique(part.fields.begin(), part.fields.end()), part.fields.end());
   if (part.fields.size() == fields.size() && !part.fields.empty() && part.fields.front() == 0 &&

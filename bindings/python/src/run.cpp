@@ -33,7 +33,7 @@ struct process_state {
   std::shared_ptr<runtime> started;                 // keeps MPI until the end of the interpreter
   std::vector<std::shared_ptr<team_owner>> joined;  // joined teams, which end before MPI
   std::shared_ptr<team_owner> world;                // the team of all processes
-  int started_in = 0;                               // the generation of processes that has started
+  int started_in = 0;                               // the generation of the process that started it
 };
 process_state& process() {
   static auto* state = new process_state;  // outlives every Python object
@@ -199,7 +199,7 @@ void end_all() {
   while (!joined_teams.empty()) {
     team_owner& owner = *joined_teams.back();
     if (detail::mpi_has_ended())
-      owner.abandon();  // the program has ended MPI, which was reported then
+      owner.abandon();  // the program has ended MPI; MPI_Finalize reported that
     else if (!owner.is_of_parent())
       owner.end();
     joined_teams.pop_back();
@@ -254,7 +254,7 @@ void bind_run(nb::module_& module) {
       R"(Runs ``main(team, *args)`` once on every rank, and returns when all ranks have ended.
 
 Ranks are threads of this process. Under an MPI launcher they are processes, and the launcher
-decides their number. The same script runs on both.
+decides their number. The same script runs with threads and with processes.
 
 ranks: the number of threads; by default LONGSHORE_RANKS, else one per core.
 args: further arguments of main.

@@ -98,7 +98,7 @@ struct reduction_call {
   [[nodiscard]] const char* name() const { return root ? "reduce" : "allreduce"; }
   [[nodiscard]] call made() const { return root ? call::reduce : call::allreduce; }
   [[nodiscard]] int choice() const {
-    return static_cast<int>(operation) + (root ? *root * 4 : 0);  // 4 is more than the operations
+    return static_cast<int>(operation) + (root ? *root * 4 : 0);  // operations are below 4
   }
   [[nodiscard]] bool has_result() const { return !root || ranks.rank() == *root; }
   void run(std::span<double> values) const {

@@ -1,6 +1,6 @@
-// Copies fields from one layout of boxes to another: what a rank has by one decomposition goes where
-// another decomposition wants it. So a checkpoint of 27 ranks is read by 8, and a Fourier transform
-// turns its pencils.
+// Copies fields from one layout of boxes to another: each cell goes to the ranks that have it in
+// the other layout. So 8 ranks can read a checkpoint of 27 ranks, and a Fourier transform can turn
+// its pencils.
 //
 //     longshore::box_copy turn(x_pencils, {u}, y_pencils, {v});
 //     turn.copy();
@@ -19,8 +19,8 @@ struct box_copy_options {
   bool fills_halos = false;
 };
 
-/// A plan of a copy between two layouts on the ranks of one team. Cells that the target has and the
-/// source does not have are not changed. Plans are used like box_exchange.
+/// A plan of a copy between two layouts on the ranks of one team. Cells of the target that the
+/// source lacks are not changed. Plans are used like box_exchange.
 class box_copy {
  public:
   /// Collective. Field i of `from` is copied to field i of `to`, which has the same element type and

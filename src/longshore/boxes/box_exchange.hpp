@@ -55,14 +55,14 @@ enum class box_operation {
 class box_exchange {
  public:
   /// Collective. All ranks pass the same options, and fields of the same types, widths and shared
-  /// layers in the same order; otherwise all ranks throw errc::usage. So they do if a view does not
-  /// have the extents of its box or memory for its halo, if a halo with the shared layers is wider
-  /// than a periodic domain, and if a field shares layers in a layout with glued cells. The memory of
-  /// the fields outlives the plan.
+  /// layers in the same order; otherwise all ranks throw errc::usage. They also throw it if a view
+  /// does not have the extents of its box or memory for its halo, if a halo with the shared layers
+  /// is wider than a periodic domain, and if a field shares layers in a layout with glued cells.
+  /// The memory of the fields must outlive the plan.
   ///
   /// Neighbours are found by a tree over all boxes, in O((n + k) log N) for n boxes of this rank, N
   /// boxes of all ranks and k pairs of neighbours. Memory per rank: about 300 bytes per pair of
-  /// neighbours and field, and packed messages to ranks whose memory cannot be read, twice.
+  /// neighbours and field, and twice the packed messages to ranks whose memory cannot be read.
   template <class... T>
   box_exchange(const box_layout& layout, const box_options& options,
                const box_field_view<T>&... fields)
@@ -74,17 +74,17 @@ class box_exchange {
   box_exchange(box_exchange&& other) noexcept;
   box_exchange& operator=(box_exchange&& other) noexcept;
 
-  /// Begins to copy cells to the halos of other boxes. Halo cells that no box owns are not changed,
-  /// nor are shared layers. Until wait() returns or test() is true, halos must not be read or
+  /// Begins to copy cells to the halos of other boxes. Shared layers, and halo cells that no box
+  /// owns, are not changed. Until wait() returns or test() is true, halos must not be read or
   /// written, and cells within a halo width of a border of their box must not be written. Throws
   /// errc::usage if the plan is in flight.
   ///
   /// A part takes some of the fields, or fewer halo cells.
   void start_update(const exchange_part& part = {}) { start(box_operation::update, {}, part); }
   /// Begins to combine the copies of each cell into the owner's cell: cell = op(cell, copy). Copies
-  /// lie in halos and in shared layers, whose owner is the box with the lowest number. They are taken
-  /// in the order of their boxes. So the result does not depend on the mode, the nodes or time, not
-  /// even by rounding. Copies keep their values.
+  /// lie in halos and in shared layers, whose owner is the box with the lowest number. Copies are
+  /// combined in the order of their boxes, so the bits of the result do not depend on the mode, the
+  /// nodes or timing. Copies keep their values.
   ///
   /// All ranks pass the same operation: one for all fields, or one per field of the part. The first
   /// call of start_accumulate() or start_assemble() is collective: it makes the plan of both. Throws

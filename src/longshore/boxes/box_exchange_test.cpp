@@ -109,7 +109,7 @@ const std::vector<one_case> cases = {
 
 const cell_box domain{{-3, 2, 10}, {12, 9, 10}};
 
-// The cell of the domain that `c` is, where dimensions are periodic.
+// The cell of the domain of which `c` is a periodic image.
 cell wrapped(cell c, const std::array<bool, 3>& periodic) {
   for (int d = 0; d < 3; ++d) {
     if (!periodic[d]) continue;
@@ -139,7 +139,7 @@ bool is_owned(const decomposition& all, const one_case& test, const cell& c) {
 }
 
 double value_at(const cell& c) { return static_cast<double>(c[0] + 100 * c[1] + 10000 * c[2]); }
-// Sums of such values depend on their order in the last bits.
+// The last bits of a sum of such values depend on the order.
 double value_of(std::size_t box, const cell& c) {
   const auto bits =
       mix_bits(mix_bits(box + 1) ^ static_cast<std::uint64_t>(c[0] + 1000 * c[1] + 1000000 * c[2]));

@@ -34,7 +34,8 @@ box_layout::box_layout(team& ranks, std::span<const cell_box> mine, const box_do
   std::vector<std::size_t> first(counts.size() + 1, 0);
   for (std::size_t r = 0; r < counts.size(); ++r)
     first[r + 1] = first[r] + static_cast<std::size_t>(counts[r]);
-  // Each rank gives as many boxes as the largest rank, because an allgather has equal blocks.
+  // Each rank gives as many boxes as the rank with most boxes, because an allgather has equal
+  // blocks.
   const auto most = static_cast<std::size_t>(*std::max_element(counts.begin(), counts.end()));
   std::vector<cell_box> padded(mine.begin(), mine.end()), gathered(most * counts.size()), all;
   padded.resize(most);

@@ -9,7 +9,7 @@
 
 namespace longshore::testing {
 
-/// While it lives, plans of the team are made for caches that are all near or all far.
+/// During its lifetime, plans of the team are made for caches that are all near or all far.
 class assumed_caches {
  public:
   assumed_caches(team& team, bool are_far) : caches_(detail::node_access::of(team).far_caches()) {

@@ -133,8 +133,9 @@ class combine_op {
   combine_op(op::max) noexcept : kind_(kind::max) {}        //
   combine_op(op::bit_or) noexcept : kind_(kind::bit_or) {}  //
 
-  /// A function f(element, ghost) that changes the element. The loop over the ghosts, into which
-  /// the function is compiled, calls it once per ghost, in the order that the exchange defines.
+  /// A function f(element, ghost) that changes the element. The function is compiled into the loop
+  /// over the ghosts, which calls the function once per ghost, in the order that the exchange
+  /// defines.
   template <trivially_copyable T, class Function>
   requires std::copyable<Function> && std::invocable<const Function&, T&, const T&>
   [[nodiscard]] static combine_op of(Function f) {

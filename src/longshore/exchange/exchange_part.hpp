@@ -9,9 +9,9 @@
 namespace longshore {
 
 /// Some fields of a plan, or fewer halo cells. No message is sent that the part does not need. All
-/// ranks pass the same part. The first call with a part is collective: it makes a plan of this part,
-/// which is kept. All ranks throw errc::usage for a number that no field has, for a field that is
-/// there twice, and for a negative width.
+/// ranks pass the same part. The first call with a part is collective: it makes and keeps a plan of
+/// this part. All ranks throw errc::usage for a number that no field has, for a field that is named
+/// twice, and for a negative width.
 struct exchange_part {
   /// The numbers of the fields, in the order of the constructor. An empty list means all fields.
   std::vector<int> fields = {};

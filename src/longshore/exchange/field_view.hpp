@@ -54,10 +54,10 @@ struct field_memory {
 };
 
 struct field_options {
-  /// The layers that neighbouring blocks have both, along x, y and z: 0 for a field of cells. A field
-  /// of vertices has {1, 1, 1}: the last layer of a block is the first layer of the next block. So
-  /// the vertices of n cells are n + 1 interior cells of the field. A field of the faces across x has
-  /// {1, 0, 0}. The block on the low side owns a shared layer.
+  /// The layers that neighbouring blocks both have, along x, y and z: 0 for a field of cells. A
+  /// field of vertices has {1, 1, 1}: the last layer of a block is the first layer of the next
+  /// block. So the vertices of n cells are n + 1 interior cells of the field. A field of the faces
+  /// across x has {1, 0, 0}. The block on the low side owns a shared layer.
   std::array<int, 3> shared{};
   /// The shareable memory that holds all cells. Mode direct needs it to read the cells from other
   /// processes. If it is null, plans look for shareable memory at the first cell. Cells outside

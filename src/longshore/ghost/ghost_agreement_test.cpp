@@ -61,7 +61,7 @@ TEST(GhostAgreement, processes_of_a_node_read_long_messages_in_the_memory_of_the
     const auto length = [](int from, int to, int turn) {
       return static_cast<std::size_t>(2000 * turn + 700 * from + 100 * to);
     };
-    // Longer messages than a rank lends in all, at last.
+    // The last turn has longer messages than a rank lends in all.
     for (const int turn : {1, 2, 3, 4, 400}) {
       std::vector<std::vector<std::byte>> messages;
       for (int r = 0; r < team.size(); ++r)

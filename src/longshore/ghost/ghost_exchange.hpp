@@ -89,10 +89,10 @@ class ghost_exchange {
   /// the plan is in flight, or if it was made without this operation.
   void start_update();
   /// Begins to combine each element with all its ghosts: element = op(element, ghost). Ghosts are
-  /// taken one after another, in the order of their ranks, and within a rank in the order of its
-  /// list. So the result does not depend on the strategy, on the nodes or on time, not even by
-  /// rounding. Ghosts keep their values. Until wait() returns or test() is true, ghosts must not be
-  /// written, and owned elements must not be read or written.
+  /// combined one after another, in the order of their ranks, and within a rank in the order of its
+  /// list. So the bits of the result do not depend on the strategy, the nodes or timing. Ghosts
+  /// keep their values. Until wait() returns or test() is true, ghosts must not be written, and
+  /// owned elements must not be read or written.
   ///
   /// All ranks pass the same operation: one for all fields, or one per field. Throws errc::usage if
   /// a field's type does not have the operation, and in the cases of start_update().
@@ -125,10 +125,10 @@ class ghost_exchange {
 
   /// Local, but collective if the plan has no memory yet. Binds the plan to other fields of the same
   /// types, and with the same places, such as vectors that a program allocates anew. Neighbours that
-  /// read a field learn its address in the next operation. A plan that was made for own memory packs
-  /// messages also after it was bound to shareable memory. Throws errc::usage for other types or
-  /// places, if the plan is in flight, and if the plan was made for memory that neighbours read, and
-  /// the new memory cannot be read.
+  /// read a field learn its address in the next operation. A plan that was made for own memory
+  /// still packs its messages after it was bound to shareable memory. Throws errc::usage for other
+  /// types or places, if the plan is in flight, and if neighbours read the memory of the plan but
+  /// cannot read the new memory.
   template <class... T>
   void rebind(const ghost_field<T>&... fields) {
     rebind(std::vector<ghost_memory>{fields.memory()...});
@@ -148,7 +148,8 @@ class ghost_exchange {
 
   /// Collective. Remakes the plan for other ghosts, which have the same form as in the graph.
   /// REQUIRES: the fields have memory for the new number of ghosts, at the same addresses. The call
-  /// is cheap if few ghosts change. A plan without memory stays one, unless fields are given.
+  /// is cheap if few ghosts change. A plan without memory stays without memory, unless fields are
+  /// given.
   void remake(std::span<const location> ghosts) { remake(graph_.remade(ghosts)); }
   void remake(const global_indices& ghosts) { remake(graph_.remade(ghosts)); }
   void remake(const global_indices& ghosts, std::span<const int> owners) {

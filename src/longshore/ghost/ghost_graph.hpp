@@ -47,8 +47,8 @@ struct ghost_locator {
 ///
 /// Ranks find each other without a list of all ranks. The owners of the ghosts learn who needs them
 /// from one message per neighbour. On few ranks, an alltoall of a byte per rank announces these
-/// messages. On many ranks, a dynamic sparse data exchange does so (T. Hoefler, C. Siebert, A.
-/// Lumsdaine, PPoPP 2010), which accesses the owners only. Memory per rank: 8 to 12 bytes per
+/// messages. On many ranks, a dynamic sparse data exchange (T. Hoefler, C. Siebert, A. Lumsdaine,
+/// PPoPP 2010) announces them, and accesses the owners only. Memory per rank: 8 to 12 bytes per
 /// ghost, at both ends. On 64 ranks and more, 8 KiB per neighbour are added.
 ///
 /// If the arguments of any rank are wrong, all ranks throw errc::usage with the rank and the index.
@@ -70,7 +70,7 @@ class ghost_graph {
   ghost_graph(team& ranks, const global_indices& owned, const global_indices& ghosts);
   /// Collective. Like the constructor above, for ghosts whose owners are known: rank `owners[i]` owns
   /// the element with index `ghosts[i]`. The ranks ask the owners where these elements are, and no
-  /// directory is made. The elements of one rank have different indices. All ranks throw if an owner
+  /// directory is made. Indices need to be unique only within a rank. All ranks throw if an owner
   /// does not have the element. Takes one message to each owner and one back, besides the messages
   /// of every graph. Needs 8 bytes per owned element if the indices ascend, else 12.
   ghost_graph(team& ranks, const global_indices& owned, const global_indices& ghosts,
@@ -100,9 +100,9 @@ class ghost_graph {
   /// The memory of the graph on this rank.
   [[nodiscard]] std::size_t memory_bytes() const;
 
-  /// Collective. Makes a graph of the same owned elements with other ghosts. They have the same form
-  /// as in the constructor, or are given by owner. The call is cheap if few ghosts change, because
-  /// only differences are sent to known neighbours.
+  /// Collective. Makes a graph of the same owned elements with other ghosts. The ghosts have the
+  /// same form as in the constructor, or are given by owner. The call is cheap if few ghosts
+  /// change, because only differences are sent to known neighbours.
   [[nodiscard]] ghost_graph remade(std::span<const location> ghosts) const;
   [[nodiscard]] ghost_graph remade(const global_indices& ghosts) const;
   [[nodiscard]] ghost_graph remade(const global_indices& ghosts, std::span<const int> owners) const;

@@ -201,7 +201,7 @@ TEST(Ghost, a_sender_that_receives_nothing_does_not_get_far_ahead) {
         plan.wait();
         EXPECT_EQ(wrong_after_update(a, c, team.rank(), ++completed, double{}), 0u);
       };
-      // Rank 0 begins alone, until an exchange does not end.
+      // Rank 0 makes exchanges alone, until one does not complete.
       bool is_in_flight = false;
       while (team.rank() == 0 && !is_in_flight && completed < exchanges) {
         start();
@@ -243,7 +243,7 @@ TEST(Ghost, a_wrong_value_or_a_wrong_link_is_found) {
     auto list = c.ghosts[me];
     list[7].offset = (list[7].offset + 1) % c.owned[static_cast<std::size_t>(list[7].rank)];
     EXPECT_EQ(run(ghost_graph(team, graph.owned(), std::span<const location>(list)), [] {}), 1u);
-    // The oracle of accumulate sees the order of the ranks.
+    // The results of the oracle of accumulate depend on the order of the ranks.
     std::size_t differing = 0;
     auto reversed = c;
     if (team.size() > 1) std::swap(reversed.ghosts[0], reversed.ghosts[1]);

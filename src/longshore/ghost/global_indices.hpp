@@ -13,8 +13,9 @@
 namespace longshore {
 
 /// Global indices for one call: any range of integers converts to this type. Contiguous integers of
-/// 64 bits are read where they lie; others are copied. An index must be from 0 to 2^63 - 1: the call
-/// refuses a negative one, and takes an unsigned one that is larger for a negative one.
+/// 64 bits are read where they lie; others are copied. An index must be from 0 to 2^63 - 1. The
+/// call refuses negative indices. It reads a larger unsigned index as negative, and so refuses
+/// that, too.
 class global_indices {
  public:
   template <std::ranges::input_range Range>
@@ -25,8 +26,8 @@ class global_indices {
     using index = std::ranges::range_value_t<Range>;
     if constexpr (std::ranges::contiguous_range<Range> && std::ranges::sized_range<Range> &&
                   sizeof(index) == sizeof(std::int64_t)) {
-      // The compiler may take long and long long for types that cannot share memory. After the fence
-      // it has stored all integers that this rank wrote.
+      // The compiler may assume that long and long long do not alias. The fence makes it store all
+      // integers that this rank wrote.
       std::atomic_signal_fence(std::memory_order_seq_cst);
       values_ = {reinterpret_cast<const std::int64_t*>(std::ranges::data(indices)),
                  static_cast<std::size_t>(std::ranges::size(indices))};

@@ -20,8 +20,8 @@ using testing::spmd;
 
 using triple = std::array<std::ptrdiff_t, 3>;
 
-// The blocks of a field that shares `shared` layers: block c of a dimension owns the cells of its
-// own, and the first block of a border also owns the first shared layer.
+// The blocks of a field that shares `shared` layers: block c along a dimension owns its own cells.
+// At a border, the first block also owns the first shared layer.
 struct oracle {
   // The place in the domain of cell i of block c along dimension d. Places wrap around.
   [[nodiscard]] std::ptrdiff_t place(int d, int c, std::ptrdiff_t i) const {
@@ -59,7 +59,7 @@ struct oracle {
   halo_reach reach;
 };
 
-// A value of a cell of a rank. Sums of such values depend on their order in the last bits.
+// A value of a cell of a rank. The last bits of a sum of such values depend on the order.
 double value_of(int rank, const triple& cell) {
   const auto bits = mix_bits(mix_bits(static_cast<std::uint64_t>(rank + 1)) ^
                              static_cast<std::uint64_t>(cell[0] + 100 * cell[1] + 10000 * cell[2]));

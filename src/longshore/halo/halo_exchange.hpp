@@ -102,21 +102,22 @@ class halo_exchange {
   }
 
   /// Begins to combine copies of cells into the cells of their owners: cell = op(cell, copy). The
-  /// owner of a cell is the block of which it is an interior cell. If blocks share a layer, the block
-  /// on the low side owns it, and the layer of the other block is a copy, like halo cells. Copies
-  /// are taken one after another in the order of their ranks, and those of one rank in the order of
-  /// the sides of its block. So the result does not depend on the algorithm, the mode, the nodes or
-  /// time, not even by rounding. Copies keep their values.
+  /// owner of a cell is the block of which it is an interior cell. If blocks share a layer, the
+  /// block on the low side owns the layer, and the cells of the other block are copies, like halo
+  /// cells. Copies are combined one after another in the order of their ranks, and those of one
+  /// rank in the order of the sides of its block. So the bits of the result do not depend on the
+  /// algorithm, the mode, the nodes or timing. Copies keep their values.
   ///
-  /// Halo cells beyond `reach` of the options are not taken. Until wait() returns or test() is true,
-  /// no cell of the fields within a halo width of a border of the block may be read or written.
+  /// Halo cells beyond `reach` of the options are not combined. Until wait() returns or test() is
+  /// true, no cell of the fields within a halo width of a border of the block may be read or
+  /// written.
   ///
   /// All ranks pass the same operation: one for all fields, or one per field of the part. The first
   /// call of start_accumulate() or start_assemble() is collective: it makes the plan of both, in which
   /// each neighbour gets one message. Modes that are MPI calls use MPI_Isend and MPI_Irecv, except for
   /// persistent and neighbor. Throws errc::usage on all ranks if a block has fewer cells than the
-  /// wider halo and twice the shared layers; throws errc::usage if a field's type does not have the
-  /// operation.
+  /// wider halo plus twice the shared layers; throws errc::usage if a field's type does not have
+  /// the operation.
   void start_accumulate(const combine_op& operation, const exchange_part& part = {}) {
     start_accumulate({&operation, 1}, part);
   }
@@ -148,9 +149,8 @@ class halo_exchange {
     wait();
   }
 
-  /// The traffic of this rank in one operation. Payload includes the messages of the rank to itself.
-  /// It is that of the values which this rank gives to others. Before the first accumulate or
-  /// assemble, the traffic of both is 0.
+  /// The traffic of this rank in one operation. Payload counts the values that this rank gives to
+  /// others and to itself. Before the first accumulate or assemble, the traffic of both is 0.
   [[nodiscard]] traffic moved(halo_operation operation = halo_operation::exchange) const;
   /// The payload of this rank in one exchange, split by the way in which it moves.
   [[nodiscard]] exchange_transfers transfers() const;

@@ -47,7 +47,8 @@ std::vector<detail::halo_round> rounds_of(halo_algorithm algorithm, const rank_g
   return detail::plan_rounds(algorithm, {grid, std::span(&part, 1), known});
 }
 
-// Moves boxes by a distance. Boxes of neighbours have no base address, which faults must not leave.
+// Moves boxes by a distance. Boxes of neighbours have no base address, so this computes with
+// integers.
 void move(std::vector<strided_box>& boxes, std::intptr_t bytes) {
   for (auto& box : boxes)
     box.first = reinterpret_cast<std::byte*>(reinterpret_cast<std::intptr_t>(box.first) + bytes);

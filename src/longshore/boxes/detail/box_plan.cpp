@@ -276,8 +276,8 @@ std::unique_ptr<exchange_plan> make_box_plan(const box_copies& what, box_mode mo
   if (!what.is_same) other.emplace(what.owners, what.owner_fields);
   const known_fields& owners = what.is_same ? copies : *other;
 
-  // Pieces of which this rank has the copies, and then those that it owns. Both ends of a link list
-  // them in the order of the boxes that have the copies.
+  // First the pieces of which this rank has the copies, then the pieces that it owns. Both ends of
+  // a link list them in the order of the boxes that have the copies.
   const auto shapes = shapes_of(what.copy_fields);
   std::vector<std::vector<copy_piece>> pieces(shapes.distinct.size());
   const auto find = [&](std::uint32_t box) {

@@ -26,19 +26,21 @@ struct box_copies {
 };
 
 /// Local. Throws errc::usage if the halo of a field reaches further than once around a periodic
-/// domain: the maps of a layout lead once around.
+/// domain, because a layout has maps for once around only.
 void check_widths_in_domain(const layout_data& layout, std::size_t number,
                             const box_field_memory& field);
 
 /// Local. Throws errc::usage if views do not fit the boxes of this rank.
 void check_box_fields(const layout_data& layout, std::span<const box_field_memory> fields);
 
-/// Collective. Makes a plan with the programs of copy_links. One that is not wanted has no rounds.
+/// Collective. Makes a plan with the programs of copy_links. A program that is not wanted has no
+/// rounds.
 [[nodiscard]] std::unique_ptr<exchange_plan> make_box_plan(const box_copies& what, box_mode mode,
                                                            bool accumulates, bool updates,
                                                            plan_arguments arguments);
 
-/// Adds the types, widths and shared layers of fields to the arguments that all ranks pass alike.
+/// Adds the types, widths and shared layers of fields to the arguments that must be equal on all
+/// ranks.
 void add_arguments(common_arguments& same, std::span<const box_field_memory> fields);
 
 }  // namespace longshore::detail

@@ -130,9 +130,9 @@ std::vector<owned_piece> layout_data::owners_of(const cell_box& region,
       if (!both.is_empty()) candidates.push_back({maps_[m].inverse(both), box, m});
     }
   }
-  // The order of two maps of one box does not depend on the region, because maps that overlap are
-  // shifts, and a larger number is a larger shift along the last dimension that differs. Map 0 is the
-  // shift of 0.
+  // The order of two maps of one box does not depend on the region. Maps that overlap are shifts,
+  // and a larger number is a larger shift along the last dimension that differs. Map 0 is the shift
+  // of 0.
   const auto key = [&](const owned_piece& piece) {
     const auto& [x, y, z] = maps_[piece.map].offset;
     return std::tuple(piece.box, z, y, x, piece.map);

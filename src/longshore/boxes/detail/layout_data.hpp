@@ -56,7 +56,8 @@ class layout_data {
   /// lowest number.
   [[nodiscard]] std::vector<owned_piece> owners_of(const cell_box& region,
                                                    const std::array<int, 3>& shared) const;
-  /// Adds the numbers of the boxes that have cells of `region` within `widths` of them, or in them.
+  /// Adds the numbers of the boxes that contain cells of `region`, or have such cells within
+  /// `widths`.
   void boxes_that_reach(const cell_box& region, const std::array<int, 3>& shared,
                         const std::array<int, 3>& low, const std::array<int, 3>& high,
                         const std::vector<cell_map>& maps, std::vector<std::uint32_t>& found) const;

@@ -33,7 +33,7 @@ struct bound_field {
   [[nodiscard]] element_memory elements() const noexcept { return {data, stride_bytes}; }
 };
 
-/// A memory has the same elements of one or several fields.
+/// One or several fields with the same elements.
 using bound_memory = std::vector<bound_field>;
 /// Returns the memory of a block of cells. Its elements are bytes, counted from the first interior
 /// cell.

@@ -28,7 +28,7 @@ class copy_links {
       : me_(me), accumulates_(accumulates), updates_(updates) {}
   /// Adds `copies`, which are copies of `owned`. Nothing happens if this rank is at neither end.
   void add(const end& copies, const end& owned, std::size_t element_bytes);
-  /// Returns both programs. One that is not wanted has no rounds.
+  /// Returns both programs. A program that is not wanted has no rounds.
   [[nodiscard]] std::vector<exchange_program> programs() &&;
 
  private:

@@ -1,4 +1,4 @@
-// Where the cells of a field lie that has no gaps between its rows.
+// The positions of the cells of a field without gaps between its rows.
 #pragma once
 
 #include <longshore/core/error.hpp>

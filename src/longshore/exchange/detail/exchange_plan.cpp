@@ -35,7 +35,8 @@ exchange_plan::exchange_plan(team& ranks, plan_setup setup, plan_arguments argum
   auto& programs = setup.programs;
   std::size_t rounds = 0;
   for (const auto& program : programs) rounds += program.rounds.size();
-  // Plans of channels only measure how far caches are, to choose the stores of packing.
+  // A plan of channels makes direct_peers only to measure how far caches are. The distance decides
+  // the stores of packing.
   static const rank_memories none;
   const bool reads = by_ == carrier::direct;
   if (!is_mpi_carrier(by_) && ranks_.nodes().largest_node() > 1)

@@ -40,7 +40,7 @@ struct plan_setup {
   /// A program without rounds is not prepared.
   std::vector<exchange_program> programs = {};
   /// None, or a message for each peer of `neighbours` on the node. complete() gets the messages of
-  /// these peers, and adds to the programs what they tell.
+  /// these peers, and completes the programs by their contents.
   std::vector<std::vector<std::byte>> attachments = {};
   std::function<void(std::span<exchange_program>, std::vector<std::vector<std::byte>>)> complete =
       {};
@@ -55,12 +55,12 @@ class exchange_plan {
   [[nodiscard]] bool has(std::size_t program) const noexcept {
     return program < programs_.size() && !programs_[program].rounds.empty();
   }
-  /// Local. Binds the plan to other addresses: `memories` are like those of the setup otherwise.
-  /// Neighbours that read a memory learn its address in the next run. Throws errc::usage if the plan
-  /// is in flight, or if they cannot read the memory at its new address.
+  /// Local. Binds the plan to other addresses. `memories` differ from those of the setup in nothing
+  /// else. Neighbours that read a memory learn its address in the next run. Throws errc::usage if
+  /// the plan is in flight, or if neighbours cannot read the memory at its new address.
   void rebind(const rank_memories& memories);
-  /// Begins to run some programs, one after another. `operations` are one operation for all fields,
-  /// or one per field, if a round of these programs combines.
+  /// Begins to run some programs, one after another. If a round of these programs combines,
+  /// `operations` are one operation for all fields, or one per field.
   void start(std::span<const std::size_t> programs, std::span<const combine_op> operations);
   [[nodiscard]] bool test() { return !in_flight_ || progress(); }
   void wait();
@@ -68,7 +68,7 @@ class exchange_plan {
   [[nodiscard]] traffic moved(std::size_t program) const;
   /// The payload of one run of a program, split by the way in which it moves.
   [[nodiscard]] exchange_transfers transfers(std::size_t program) const;
-  /// The message of incoming message `i` of the first round of program 0, which stays in its slot
+  /// The bytes of incoming message `i` of the first round of program 0. They stay in their slot
   /// until the next run. Null if the message is not kept.
   [[nodiscard]] const std::byte* kept(std::size_t i) const;
   [[nodiscard]] std::size_t neighbours() const noexcept { return neighbours_; }

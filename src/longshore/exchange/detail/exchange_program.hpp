@@ -24,9 +24,9 @@ struct incoming_part {
   element_set elements;
   int sender_memory = 0;
   element_set sender_elements;
-  /// The rank whose values these are. Parts are combined in the order of these ranks, and those of
-  /// a rank in the order of their numbers. The plan numbers the parts of a round in the order of its
-  /// messages. So the order does not depend on how parts arrive.
+  /// The rank whose values these are. Parts are combined in the order of these ranks, and the parts
+  /// of one rank in the order of their numbers. The plan numbers the parts of a round in the order
+  /// of its messages. So the order does not depend on when parts arrive.
   int contributor = -1;
   std::size_t number = 0;
 };
@@ -70,8 +70,8 @@ struct exchange_round {
   std::optional<cartesian_ranks> grid = {};
 };
 
-/// A round begins on a rank when all messages of the round before have arrived there, and all of its
-/// own were given to what carries them.
+/// Rounds of messages. A rank begins a round when all messages of the round before have arrived,
+/// and all outgoing ones were given to their carrier.
 struct exchange_program {
   std::vector<exchange_round> rounds;
   /// The bytes of elements that this rank gives to others and to itself, without detours.
@@ -85,8 +85,8 @@ struct exchange_program {
   return bytes;
 }
 
-/// Returns the round after each message between hosts was cut into messages of at most `max_bytes`,
-/// but of at least one element. Boxes are not cut. Both ends of a message cut it in the same way.
+/// Returns the round with each message between hosts cut into messages of at most `max_bytes`, and
+/// of at least one element. Boxes are not cut. Both ends of a message cut it in the same way.
 [[nodiscard]] exchange_round cut_messages(const exchange_round& round, const node_map& nodes,
                                           const rank_memories& memories, std::size_t max_bytes);
 

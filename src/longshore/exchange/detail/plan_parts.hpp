@@ -11,8 +11,8 @@
 
 namespace longshore::detail {
 
-/// Collective. Agrees on a part of a plan with so many fields, which `plan` names, such as "a halo
-/// plan". Returns the numbers of the fields of the part.
+/// Collective. Agrees on a part of a plan with `fields` fields. Messages name the plan by `plan`,
+/// such as "a halo plan". Returns the numbers of the fields of the part.
 [[nodiscard]] std::vector<std::size_t> agree_on_part(team& ranks, std::string_view plan,
                                                      const exchange_part& part, std::size_t fields);
 

@@ -31,7 +31,7 @@ class ghost_links {
   ghost_links(team& ranks, std::uint64_t owned, std::size_t ghosts,
               const std::function<std::vector<location>()>& locate_all, ghost_locator locator);
   /// Collective. Like the constructor above, but sends only what differs from `before`. If
-  /// `is_located`, the locator returns the owners, and so all ghosts are elements of them.
+  /// `is_located`, the locator finds the owners, so all ghosts are elements of their owners.
   ghost_links(const ghost_links& before, std::size_t ghosts, bool is_located,
               const std::function<std::vector<location>()>& locate_all);
 

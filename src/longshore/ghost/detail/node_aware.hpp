@@ -9,8 +9,8 @@
 //            has one message, from a collector to a gateway. The ranks of a node share the work of
 //            collectors and gateways.
 //
-// An accumulate takes the same way back. Contributions of ghosts travel separately to the owner,
-// because the owner must combine them in the order of ranks.
+// An accumulate uses the same routes in the opposite direction. Contributions of ghosts travel
+// separately to the owner, because the owner must combine them in the order of ranks.
 //
 // Messages between nodes, in each direction: with 2 steps, a rank has one per node that needs its
 // elements. With 3 steps, a pair of nodes has one. On a node, a rank has one or two messages for

@@ -1,4 +1,5 @@
-// The plan by which halo cells are combined into the cells of their owners, and get their values.
+// The plan that combines halo cells into the cells of their owners, and copies owners' cells to
+// halo cells.
 #pragma once
 
 #include <longshore/exchange/detail/copy_links.hpp>
@@ -11,12 +12,13 @@
 
 namespace longshore::detail {
 
-/// Collective. Each cell of a field has one owner: the block of which it is an interior cell, and
-/// among blocks that share it the lowest. All other blocks have copies. The program `accumulate`
-/// (copy_links.hpp) combines the copies into the owner's cell, in the order of the ranks that have
-/// them; the copies of one rank in the order of the sides of its block. The program `update` gives
-/// the owner's value to all copies. Each pair of neighbours has at most one message. All ranks throw
-/// errc::usage if a block is too thin: the copies that its neighbours have must be its own cells.
+/// Collective. Each cell of a field has one owner: the block of which it is an interior cell. Of
+/// blocks that share a cell, the lowest is the owner. All other blocks have copies. The program
+/// `accumulate` (copy_links.hpp) combines the copies into the owner's cell, in the order of the
+/// ranks that have them; the copies of one rank in the order of the sides of its block. The program
+/// `update` gives the owner's value to all copies. Each pair of neighbours has at most one message.
+/// All ranks throw errc::usage if a block is too thin: the copies that its neighbours have must be
+/// its own cells.
 [[nodiscard]] std::unique_ptr<exchange_plan> make_accumulate_plan(
     const rank_grid& grid, std::span<const exchanged_field> fields, halo_reach reach,
     halo_mode mode);

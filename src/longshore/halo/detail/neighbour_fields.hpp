@@ -18,9 +18,9 @@ using fields_by_rank = std::map<int, std::vector<exchanged_field>>;
 [[nodiscard]] fields_by_rank learn_fields_of_neighbours(team& ranks, messenger& neighbours,
                                                         std::span<const exchanged_field> fields);
 
-/// Throws errc::usage if a neighbour has other widths on a side on which both have neighbours, or a
-/// halo of more cells than this block has beyond its shared layers. To combine them, the cells must
-/// be this block's own: it also needs the layers that the block on its low side owns.
+/// Throws errc::usage if a neighbour has other widths on a side on which both have neighbours. Also
+/// throws if this block has fewer cells than the neighbour's halo and the shared layers together.
+/// If `combines`, shared layers count twice, because the block on the low side owns those there.
 void check_widths(const rank_grid& grid, std::span<const exchanged_field> fields,
                   const fields_by_rank& known, bool combines);
 

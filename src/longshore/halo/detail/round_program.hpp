@@ -31,7 +31,7 @@ void order_calls(exchange_round& round, const rank_grid& grid,
                  std::span<const halo_direction> directions);
 
 /// Returns the setup of a plan without memory, types and programs, for the messages of a mode. The
-/// grid is used until the plan is made.
+/// grid must exist until the plan is made.
 [[nodiscard]] plan_setup halo_setup(const rank_grid& grid, halo_mode mode);
 
 /// Returns the setup of the plan of some rounds.
@@ -39,8 +39,8 @@ void order_calls(exchange_round& round, const rank_grid& grid,
                                          std::span<const halo_round> rounds,
                                          std::span<const field_memory> fields);
 
-/// What a run of cells touches beyond its own bytes: four runs lie side by side (copy_batch::add), and
-/// share the line that they do not fill.
+/// The bytes that a run of cells touches beyond its own: four runs lie side by side
+/// (copy_batch::add), and share one line that they do not fill.
 inline constexpr std::size_t shared_line_bytes = cache_line_bytes / 4;
 
 }  // namespace longshore::detail

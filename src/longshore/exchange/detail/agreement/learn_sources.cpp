@@ -1,5 +1,5 @@
-// Announces messages. On few ranks, one collective call does so. On many ranks, messages or remote
-// accesses to the destinations do so.
+// Announces messages: on few ranks by one collective call, on many ranks by messages or remote
+// accesses to the destinations.
 #include <longshore/exchange/detail/agreement/learn_sources.hpp>
 
 #include <longshore/transport/segment.hpp>

@@ -14,9 +14,11 @@
 
 namespace longshore::detail {
 
-/// Numbers of a rank. All ranks have the same count of numbers, and learn the largest of each.
+/// Numbers that ranks agree on. Each rank gives the same count of numbers, and learns the largest
+/// of each over all ranks.
 using agreed_numbers = std::vector<std::int64_t>;
-/// Called with the largest numbers of all ranks. It throws on all ranks or on none.
+/// A function that is called with the largest numbers of all ranks. It throws on all ranks or on
+/// none.
 using when_agreed = std::function<void(const agreed_numbers&)>;
 
 /// Collective. messages[r] goes to rank r. Returns the received messages, indexed by rank. Calls

@@ -17,8 +17,8 @@ class plan_arguments {
  public:
   /// For arguments that were checked before.
   plan_arguments() = default;
-  /// Local. `what` is the plan in messages, and lives as long as the program. `same` are the
-  /// arguments that all ranks pass alike.
+  /// Local. `what` names the plan in messages, and must exist as long as the program. `same` are
+  /// the arguments that must be equal on all ranks.
   plan_arguments(std::string_view what, common_arguments same)
       : what_(what), same_(std::move(same)) {}
   /// Local. Calls `step` unless there is an error already. Keeps its error for agree().

@@ -10,8 +10,8 @@
 namespace longshore::detail {
 namespace {
 
-// Two copies that start within this distance are taken to share rows: they are the low and the high
-// face of one block. A wrong guess costs time only, because interleaved copies are independent.
+// Two copies that start within this distance are assumed to share rows, as the low and the high
+// face of one block do. A wrong guess costs time only, because interleaved copies are independent.
 constexpr std::ptrdiff_t max_row_bytes = 16 * 1024;
 
 // Copies that share rows are added soon after each other: the pieces of one block and some fields. So

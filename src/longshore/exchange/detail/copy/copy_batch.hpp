@@ -50,8 +50,9 @@ class copy_batch {
   void run_share(int task, int count) const;
 
   copy_source source_;
-  // Invariant: a sequence of groups, which are interleaved. The first copy of a group tells how
-  // many copies follow in the group, and all copies of a group have the same number of pieces.
+  // Invariant: a sequence of groups. The copies of a group are interleaved. The first copy of a
+  // group tells how many copies follow in the group, and all copies of a group have the same number
+  // of pieces.
   std::vector<placed_copy> copies_;
   std::vector<std::size_t> groups_;  // the first copy of each group, for add()
   std::size_t bytes_ = 0, runs_ = 0;

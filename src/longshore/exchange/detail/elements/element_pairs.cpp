@@ -9,7 +9,8 @@
 namespace longshore::detail {
 namespace {
 
-// A dimension of at least this extent is combined in one loop, even if another one is longer.
+// If the extent along x is at least this, the innermost loop runs along x, even if another extent
+// is larger.
 constexpr std::size_t long_enough = 8;
 
 // Returns the elements of `set` as a box. A list is packed, with the extents of `like`.

@@ -56,8 +56,8 @@ class element_pairs {
   [[nodiscard]] double line_count() const noexcept { return lines_; }
 
  private:
-  // `to` and `from` have offsets from the data of the fields instead of addresses. What a copy needs
-  // comes first, in few cache lines.
+  // `to` and `from` have offsets from the data of the fields instead of addresses. The members that
+  // a copy needs come first, in few cache lines.
   struct box_copy {
     std::ptrdiff_t to_offset, from_offset;
     strided_copy prepared;
@@ -68,7 +68,7 @@ class element_pairs {
     return lists_[lists_.size() > 1 ? k : 0];
   }
 
-  // One for all fields, or one per field if fields have places of their own.
+  // One list for all fields, or one per field if fields have different places.
   std::vector<pair_list> lists_;
   std::vector<box_copy> copies_;  // one per field; empty if the sets are lists
   copy_stores stores_ = copy_stores::ordinary;

@@ -12,7 +12,8 @@
 
 namespace longshore::detail {
 
-// Memory without a handle has address 0: within a process its offset is the whole address.
+// For memory without a handle, the address is 0; within a process, the offset is then the whole
+// address.
 struct described_memory {
   shared_memory_handle memory;
   std::uint64_t offset = 0;
@@ -49,7 +50,7 @@ bool describe(described_memory& described, const bound_field& memory, bool needs
 
 }  // namespace
 
-// Both ends of a message decide alike: they know the elements at the sender.
+// Both ends of a message decide alike, because both know the elements at the sender.
 bool direct_peers::pays(const direct_peer& peer, const element_set& elements,
                         const bound_memory& at_sender, int memory) const {
   constexpr std::size_t packed_from_lines = 64, large_from_bytes = 16384;

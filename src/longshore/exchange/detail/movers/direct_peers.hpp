@@ -47,9 +47,9 @@ struct direct_peer {
   std::size_t kept_mappings = 0;                      ///< how many those are
 };
 
-/// The direct peers of a plan. Cost per peer: a message of 136 bytes, and of 64 bytes per field of a
-/// memory; 128 bytes of signals per round. Ranks that share a plan for the first time also send a
-/// message of a byte per memory, and measure how far their caches are.
+/// The direct peers of a plan. Cost per peer: a message of 136 bytes plus 64 bytes per field of a
+/// memory, and 128 bytes of signals per round. Ranks that share a plan for the first time also send
+/// a message of a byte per memory, and measure how far their caches are.
 class direct_peers {
  public:
   /// Local. `elements` has the number of elements of each memory. `neighbours` reaches all ranks of
@@ -78,7 +78,8 @@ class direct_peers {
   /// the next exchange. Throws errc::usage if peers read a memory, and cannot map it at its new
   /// address. REQUIRES: no exchange is in flight on this rank.
   void rebind(const rank_memories& memories, std::span<const std::size_t> elements);
-  /// Call before this rank signals that its messages may be read: tells which binding they have.
+  /// Tells the peer to which binding the messages of this rank belong. Call before this rank
+  /// signals that its messages may be read.
   void tell_binding(direct_signals& to_peer) const noexcept {
     to_peer.binding.store(binding_, std::memory_order_relaxed);
   }

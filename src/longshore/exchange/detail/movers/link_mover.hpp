@@ -71,7 +71,7 @@ class link_mover final : public mover {
   [[nodiscard]] posted_ends ends() const;
   /// Makes the posted messages, in pieces of `piece_bytes`.
   void post(std::size_t piece_bytes);
-  /// The message of incoming message `i` of the round, which stays in its slot until the next
+  /// The bytes of incoming message `i` of the round. They stay in their slot until the next
   /// exchange. Null if the message is not kept.
   [[nodiscard]] const std::byte* kept(std::size_t i) const;
 

@@ -222,8 +222,8 @@ class mover {
   /// stored. is_done(): in addition, all outgoing messages were sent or read.
   [[nodiscard]] bool has_arrived() const noexcept { return has_arrived_; }
   [[nodiscard]] bool is_done() const noexcept { return is_done_; }
-  /// Whether all outgoing messages were given to what carries them. The next round may then send,
-  /// also by the same channels.
+  /// Whether all outgoing messages were given to their carrier. The next round may then send, also
+  /// by the same channels.
   [[nodiscard]] bool has_sent() const noexcept { return has_sent_; }
   /// A rank for which this rank waits, or -1. REQUIRES: not is_done().
   [[nodiscard]] virtual int awaited_peer() const = 0;
@@ -248,18 +248,19 @@ namespace longshore::mpi {
 /// Takes the tags of a plan, and releases them with the last copy of the result. No other plan has
 /// them meanwhile. Messages between two ranks are sent and received in one order, so two tags are
 /// enough. Only requests that start together in any order need a tag for each pair. Rounds come one
-/// after another, and share the tags. All ranks take equally many. Throws errc::unsupported if too
-/// many plans hold tags.
+/// after another, and share the tags. All ranks take the same number of tags. Throws
+/// errc::unsupported if too many plans hold tags.
 [[nodiscard]] std::shared_ptr<const std::vector<int>> hold_message_tags(
     team& ranks, detail::carrier by, std::span<const detail::exchange_program> programs);
 
 /// Collective. Makes the mover of a round for a carrier of MPI calls. Contiguous messages are sent
 /// from and received into their memory if the context allows it. Other messages travel through a
 /// buffer: they are packed before sending, and stored when all messages have arrived. Without pairs,
-/// messages of a rank to itself are copied. REQUIRES: a team of the mpi transport; a message fits an
-/// int, and with mpi_neighbor all messages of a rank together in each direction; carriers `per pair`
-/// have pairs, mpi_subarray has boxes. Memory per rank: the messages in the buffer. Throws
-/// errc::unsupported if a test shows that the MPI library delivers wrong messages.
+/// messages of a rank to itself are copied. REQUIRES: a team of the mpi transport. The bytes of a
+/// message fit an int; with mpi_neighbor, so do the bytes of all messages of a rank in one
+/// direction. Carriers `per pair` have pairs, mpi_subarray has boxes. Memory per rank: the messages
+/// in the buffer. Throws errc::unsupported if a test shows that the MPI library delivers wrong
+/// messages.
 [[nodiscard]] std::unique_ptr<detail::mover> make_mpi_mover(detail::carrier by,
                                                             const detail::mover_context& context,
                                                             const detail::exchange_round& round,

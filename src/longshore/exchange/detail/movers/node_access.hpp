@@ -87,11 +87,11 @@ class node_access {
   [[nodiscard]] buffer_pool& buffers() noexcept { return buffers_; }
   [[nodiscard]] lent_memory& lent() noexcept { return lent_; }
   [[nodiscard]] mapped_memory_cache& mappings() noexcept { return *mappings_; }
-  /// Whether another rank and this rank can map each other's memory, by the other rank. Both ranks
+  /// For each other rank: whether that rank and this rank can map each other's memory. Both ranks
   /// have the same value. Ranks that have not shared a plan with this rank have no entry.
   [[nodiscard]] std::map<int, bool>& reach() noexcept { return reach_; }
-  /// Whether the caches of another rank and of this rank are far (cache_distance.hpp), by the other
-  /// rank. Both ranks have the same value. Ranks whose distance was not measured have no entry.
+  /// For each other rank: whether its caches and those of this rank are far (cache_distance.hpp).
+  /// Both ranks have the same value. Ranks whose distance was not measured have no entry.
   [[nodiscard]] std::map<int, bool>& far_caches() noexcept { return far_caches_; }
   [[nodiscard]] bool has_far_caches(int rank) const {
     const auto found = far_caches_.find(rank);

@@ -95,8 +95,8 @@ class mpi_mover : public detail::mover {
   /// Like receive_into(), but messages arrive in the memories of the plan. REQUIRES: each is
   /// contiguous there.
   void receive_in_place(const exchange_round& round);
-  /// Returns a guard for calls that block. If it lives longer than the timeout of the team, the
-  /// watchdog ends the process.
+  /// Returns a guard for calls that block. If the guard exists longer than the timeout of the team,
+  /// the watchdog ends the process.
   [[nodiscard]] watchdog::section limit_time() { return {team_.watchdog(), context_.awaited}; }
   [[nodiscard]] MPI_Comm comm() const noexcept { return team_.comm(); }
 

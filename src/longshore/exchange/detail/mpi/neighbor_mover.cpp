@@ -154,8 +154,8 @@ neighbourhood neighbourhood_of(mpi::team& ranks, const exchange_round& round) {
   return around;
 }
 
-// Returns the memory of all blocks if each is there, contiguous, of equal size, and behind the one
-// before. Otherwise returns null.
+// Returns the memory of all blocks if none is missing, and all are contiguous, of equal size, and
+// adjacent in order. Otherwise returns null.
 template <class Message>
 std::byte* adjacent_blocks(const mover_context& context, const message_of_block& blocks,
                            const std::vector<Message>& messages, std::size_t bytes) {
@@ -222,7 +222,7 @@ class neighbor_mover final : public mpi_mover {
                                  MPI_BYTE, around_.comm.get()),
           "MPI_Neighbor_alltoallv");
   }
-  // A call that blocked has left no request.
+  // A blocking call leaves no request.
   bool test_calls() override {
     int is_complete = 0;
     check(MPI_Test(&request_, &is_complete, MPI_STATUS_IGNORE), "MPI_Test");

@@ -1,6 +1,6 @@
 // Algorithm NBX of T. Hoefler, C. Siebert, A. Lumsdaine (PPoPP 2010). A rank sends empty
 // synchronous messages. When all its messages were received, it enters a nonblocking barrier. It
-// receives messages until the barrier is complete, because then no message is under way.
+// receives messages until the barrier is complete. Then no message is in flight.
 #include <longshore/exchange/detail/agreement/learn_sources.hpp>
 #include <longshore/transport/mpi/detail/communicator.hpp>
 #include <longshore/transport/waiter.hpp>

@@ -2,9 +2,10 @@
 // another, so that messages between two ranks match in order.
 //
 // A rank must not get ahead of a receiver that sends nothing back. So messages to such a receiver
-// are synchronous: MPI completes them when the receiver has begun to receive. This takes a round
-// trip. To hide it, synchronous messages that MPI sends at once have two buffers, which exchanges
-// use by turns. An exchange then waits for these messages of the exchange before.
+// are synchronous: MPI completes them when the receiver has begun to receive. The completion takes
+// a round trip. To hide the round trip, synchronous messages that MPI sends at once have two
+// buffers, which exchanges use by turns. An exchange then waits for the synchronous messages of the
+// exchange before it.
 //
 // Receives into buffers are posted early, at the end of the exchange before. A peer with a message
 // that arrives in place is an exception, because its receives must be posted in order.

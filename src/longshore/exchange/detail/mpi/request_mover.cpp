@@ -12,8 +12,8 @@ namespace {
 
 using detail::carrier;
 
-// All MPI_Irecv, all MPI_Isend, one MPI_Waitall. The base of the others: an exchange is complete
-// when all requests are complete.
+// Calls all MPI_Irecv, all MPI_Isend, and one MPI_Waitall. This class is the base of the others. An
+// exchange is complete when all requests are complete.
 class request_mover : public mpi_mover {
  public:
   request_mover(const mover_context& context, const exchange_round& round,

@@ -28,8 +28,8 @@ struct staged_sides {
   bool has_near = false;            // whether a side belongs to a rank of the receiver's node
 };
 
-// A staged message fills the face through which the message arrives, and those edges and corners of
-// this face that lie towards earlier dimensions, whose halo is filled already.
+// A staged message fills the face through which the message arrives. It also fills the edges and
+// corners of this face towards earlier dimensions, whose halo is already filled.
 staged_sides sides_of(const rank_grid& grid, const std::array<int, 3>& receiver,
                       const halo_direction& direction, int dimension) {
   staged_sides sides;
@@ -77,7 +77,7 @@ halo_message staged_message(const plan_fields& fields, const halo_direction& dir
   halo_message message;
   message.peer = grid.neighbour(end == message_end::sender ? direction : direction.opposite());
   if (!message.exists()) return message;
-  // The peer exists, so the step from this rank to the peer does, too.
+  // The peer exists, so step_from() returns coordinates.
   const auto receiver = end == message_end::sender
                             ? *grid.placed().step_from(grid.coordinates(), direction, grid.wraps())
                             : grid.coordinates();

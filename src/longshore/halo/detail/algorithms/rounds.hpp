@@ -49,9 +49,9 @@ enum class message_end { sender, receiver };
                                     std::span<const halo_direction> directions,
                                     std::array<bool, 3> filled = {});
 
-/// Adds the cells of field `i` to a message, unless there are none at either end. box(field, end,
-/// widths) is the box of a field at an end of the message, whose receiver has `widths`. This rank is
-/// its end `end`.
+/// Adds the cells of field `i` to a message. Adds nothing if both ends have no cells. box(field,
+/// end, widths) returns the box of a field at an end of the message, if the receiver has `widths`.
+/// This rank is at the end `end` of the message.
 template <class Box>
 void add_part(halo_message& message, const plan_fields& fields, std::size_t i, message_end end,
               const Box& box) {
