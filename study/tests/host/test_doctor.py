@@ -186,9 +186,9 @@ def test_longshore_bench_measures_the_distance_of_cores(tmp_path: Path, printed:
     program = tmp_path / "bench"
     program.write_text(f"#!/bin/sh\ncat <<'END'\n{printed}\nEND\n")
     program.chmod(0o755)
-    found = line_probe.measure(str(program), 2)
+    found = line_probe.measure(str(program), "control", 2)
     assert (found.median if found else None) == median
-    assert line_probe.measure(str(tmp_path / "absent")) is None
+    assert line_probe.measure(str(tmp_path / "absent"), "control") is None
 
 
 def test_the_verb_prints_a_document(capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,14 +11,14 @@ from longshore_study.base.near_and_far import LineSeconds, least_far, line_secon
 from longshore_study.host.doctor import OK, UNKNOWN, WARN, CheckResult
 
 _MAX_SECONDS = 60
-_MEASURE = ("control", "--kernel", "barrier", "--transport", "threads", "--iterations", "1", "--repetitions", "1000")
+_OPTIONS = ("--kernel", "barrier", "--transport", "threads", "--iterations", "1", "--repetitions", "1000")
 _LEAST_FAR_SECONDS = 220e-9  # the limit that plans use: src/longshore/exchange/detail/movers/cache_distance.cpp
 
 
-def measure(program: str, ranks: int | None = None) -> LineSeconds | None:
-    """Measures for less than a second, with a rank on each core, or with `ranks`. None
-    without an answer, because the program is older or ranks share cores."""
-    command = [program, *_MEASURE, *(["--ranks", str(ranks)] if ranks else []), "--json", "-"]
+def measure(program: str, pattern: str, ranks: int | None = None) -> LineSeconds | None:
+    """Measures during barriers of `pattern`, for less than a second, with `ranks` or a rank on each
+    core. None without an answer: the program is older, or ranks share cores."""
+    command = [program, pattern, *_OPTIONS, *(["--ranks", str(ranks)] if ranks else []), "--json", "-"]
     try:
         process = subprocess.run(  # noqa: S603 - a program of ours
             command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True, timeout=_MAX_SECONDS

@@ -11,6 +11,7 @@ from longshore_study.host import binding
 from longshore_study.host.bench_program import find_bench
 from longshore_study.host.cores import available_cpus
 from longshore_study.host.doctor import UNKNOWN, WARN, CheckResult, Machine, examine, python_and_system
+from longshore_study.patterns import CONTROL
 
 EXAMPLES = """examples:
   longshore doctor
@@ -37,7 +38,7 @@ def run(args: argparse.Namespace) -> int:
         from longshore_study.host import fixed_work_probe, line_probe  # noqa: PLC0415 - needed only to measure
 
         results += fixed_work_probe.check_results(fixed_work_probe.measure(available_cpus()))
-        results.append(line_probe.check_result(line_probe.measure(bench, args.ranks) if bench else None))
+        results.append(line_probe.check_result(line_probe.measure(bench, CONTROL, args.ranks) if bench else None))
     warnings = sum(result.state == WARN for result in results)
     if args.json:
         findings = [asdict(result) for result in results]
