@@ -65,7 +65,8 @@ std::uint64_t line_probe::await_trip(std::uint64_t least) {
     if (const auto trip = own_line_->load(std::memory_order_acquire); trip >= least) return trip;
 }
 
-std::optional<line_seconds> line_probe::over_pairs(std::span<const double> of_this_rank) const {
+std::optional<cache_line_seconds> line_probe::over_pairs(
+    std::span<const double> of_this_rank) const {
   std::vector<double> medians;
   for (const double seconds : of_this_rank) {
     auto of_pairs = team_.allgather_value(seconds);
@@ -73,7 +74,7 @@ std::optional<line_seconds> line_probe::over_pairs(std::span<const double> of_th
     if (!of_pairs.empty()) medians.push_back(quantile(of_pairs, 0.5));
   }
   if (medians.empty()) return std::nullopt;
-  return line_seconds{quantile(medians, 0.5), quantile(medians, 0.1), quantile(medians, 0.9)};
+  return cache_line_seconds{quantile(medians, 0.5), quantile(medians, 0.1), quantile(medians, 0.9)};
 }
 
 }  // namespace longshore::bench

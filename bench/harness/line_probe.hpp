@@ -15,7 +15,7 @@
 namespace longshore::bench {
 
 /// Seconds of a round trip of one cache line, over the repetitions of a variant.
-struct line_seconds {
+struct cache_line_seconds {
   double median = 0, p10 = 0, p90 = 0;
 };
 
@@ -39,7 +39,8 @@ class line_probe {
 
   /// Collective. `of_this_rank`: the results of measure(), one per repetition. The value of a
   /// repetition is the median over the pairs of all nodes. Nothing if all values are 0.
-  [[nodiscard]] std::optional<line_seconds> over_pairs(std::span<const double> of_this_rank) const;
+  [[nodiscard]] std::optional<cache_line_seconds> over_pairs(
+      std::span<const double> of_this_rank) const;
 
  private:
   // The number of the latest trip, on a line of its own.

@@ -105,7 +105,7 @@ class sweeper {
     long iterations = 1;
     bool skipped = false, correct = true;
     std::vector<repetition> repetitions;
-    std::vector<double> probe_seconds, line_seconds;  // on this rank, one per repetition
+    std::vector<double> probe_seconds, cache_line_seconds;  // on this rank, one per repetition
     run_counts counts;
   };
 
@@ -219,7 +219,7 @@ class sweeper {
   void visit_timed(variant_state& state) {
     make_again(state);
     if (probe_) state.probe_seconds.push_back(probe_->measure());
-    if (line_probe_) state.line_seconds.push_back(line_probe_->measure());
+    if (line_probe_) state.cache_line_seconds.push_back(line_probe_->measure());
     state.repetitions.push_back(time_repetition(team_, *state.measured, state.iterations,
                                                 counters_ ? &*counters_ : nullptr, &state.counts));
   }
@@ -256,7 +256,7 @@ class sweeper {
     if (probe_)
       result.probe_seconds =
           team_.allreduce_value(quantile(state.probe_seconds, 0.5), reduction::max);
-    if (line_probe_) result.line = line_probe_->over_pairs(state.line_seconds);
+    if (line_probe_) result.line = line_probe_->over_pairs(state.cache_line_seconds);
     if (setting_.options.verify != verification::no) result.verified = state.correct;
     result.moved = traffic_of_all_ranks(team_, state.measured->moved());
     result.metrics = state.measured->metrics(result.seconds);

@@ -51,7 +51,7 @@ variant_result sample_result(const char* strategy, double rate, bool verified = 
                     .mean_over_ranks_median = 1 / rate,
                     .phases = {}};
   result.probe_seconds = 2e-6;
-  result.line = line_seconds{.median = 8e-8, .p10 = 7e-8, .p90 = 9e-8};
+  result.line = cache_line_seconds{.median = 8e-8, .p10 = 7e-8, .p90 = 9e-8};
   result.moved = {1, 2, 3, 4};
   result.metrics = {{"rate", rate, "1/s"}, {"latency", 1 / rate, "s", false}};
   return result;
@@ -83,7 +83,7 @@ TEST_F(RecordFile, holds_samples_and_results_as_documented) {
     "variant":{"strategy":"agp","requests":100},"verified":true,
     "repetitions":3,"iterations":8,"made":"once",
     "seconds":{"median":0.5,"p10":0.45,"p90":0.55},"pulse_seconds":2e-6,
-    "line_seconds":{"median":8e-8,"p10":7e-8,"p90":9e-8},
+    "cache_line_seconds":{"median":8e-8,"p10":7e-8,"p90":9e-8},
     "traffic":{"messages":1,"payload_bytes":2,"wire_bytes":3,"offnode_bytes":4},
     "metrics":{"rate":{"value":2.0,"unit":"1/s","better":"higher"},
     "latency":{"value":0.5,"unit":"s","better":"lower"},

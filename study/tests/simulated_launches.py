@@ -16,12 +16,12 @@ def halo(mode: str, log: float, pulse: float | None = None, line: float | None =
     1 us. `line` has the nanoseconds of a cache line."""
     metrics = {"process_bandwidth": {"value": 1000 * math.exp(log), "unit": "MiB/s", "better": "higher"}}
     beside: dict[str, Any] = {} if pulse is None else {"pulse_seconds": 1e-6 * math.exp(-pulse)}
-    beside |= {} if line is None else {"line_seconds": line_record(line)}
+    beside |= {} if line is None else {"cache_line_seconds": line_record(line)}
     return {"record": "result", "pattern": "halo", "variant": {"mode": mode}, **beside, "metrics": metrics}
 
 
 def line_record(nanoseconds: float, p10: float | None = None, p90: float | None = None) -> dict[str, float]:
-    """The `line_seconds` of a result, with a spread of 5 % unless p10 and p90 are given."""
+    """The `cache_line_seconds` of a result, with a spread of 5 % unless p10 and p90 are given."""
     low, high = p10 or 0.95 * nanoseconds, p90 or 1.05 * nanoseconds
     return {"median": 1e-9 * nanoseconds, "p10": 1e-9 * low, "p90": 1e-9 * high}
 

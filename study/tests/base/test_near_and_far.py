@@ -7,12 +7,12 @@ import random
 
 import pytest
 
-from longshore_study.base.near_and_far import LineSeconds, by_distance, least_far, line_seconds
+from longshore_study.base.near_and_far import LineSeconds, by_distance, cache_line_seconds, least_far
 from simulated_launches import line_record
 
 
 def lines(*nanoseconds: float) -> list[LineSeconds]:
-    return [line for one in nanoseconds if (line := line_seconds(line_record(one)))]
+    return [line for one in nanoseconds if (line := cache_line_seconds(line_record(one)))]
 
 
 def test_a_gap_divides_near_from_far_cores() -> None:
@@ -33,7 +33,7 @@ def test_noise_is_no_distance() -> None:
 
 
 def test_cores_that_move_during_a_launch_are_seen() -> None:
-    moved = line_seconds(line_record(80, 75, 240))
+    moved = cache_line_seconds(line_record(80, 75, 240))
     assert moved is not None
     assert {name: len(seconds) for name, seconds in by_distance([moved, *lines(75, 80, 250)]).items()} == {
         "near": 2,
@@ -49,4 +49,4 @@ def test_without_lines_there_is_no_group() -> None:
 
 @pytest.mark.parametrize("value", [None, 1e-7, {}, {"median": 1e-7}, line_record(0.0), line_record(70) | {"p90": "x"}])
 def test_a_value_that_is_no_time_counts_as_absent(value: object) -> None:
-    assert line_seconds(value) is None
+    assert cache_line_seconds(value) is None

@@ -177,7 +177,7 @@ def test_the_distance_of_cores_is_one_line(line: LineSeconds | None, state: str,
 @pytest.mark.parametrize(
     ("printed", "median"),
     [
-        ('{"record":"launch"}\n{"record":"result","line_seconds":{"median":7e-8,"p10":6e-8,"p90":8e-8}}', 7e-8),
+        ('{"record":"launch"}\n{"record":"result","cache_line_seconds":{"median":7e-8,"p10":6e-8,"p90":8e-8}}', 7e-8),
         ('{"record":"result"}', None),
         ("a message", None),
     ],

@@ -197,16 +197,16 @@ def test_a_table_states_per_node_or_per_rank(
 def test_launches_on_near_and_on_far_cores_are_counted(results: Store, capsys: pytest.CaptureFixture[str]) -> None:
     lines = [line_record(70), line_record(240), line_record(72), line_record(80, 71, 230)]
     for index, line in enumerate(lines):
-        store_launch(results, "t", "a", [halo("waitall", 10.0) | {"line_seconds": line}], index)
+        store_launch(results, "t", "a", [halo("waitall", 10.0) | {"cache_line_seconds": line}], index)
     for index, line in enumerate(lines[::2]):
-        store_launch(results, "alike", "a", [halo("waitall", 10.0) | {"line_seconds": line}], index)
+        store_launch(results, "alike", "a", [halo("waitall", 10.0) | {"cache_line_seconds": line}], index)
     store_launch(results, "unknown", "a", [halo("waitall", 10.0)])
     assert main(["--store", str(results.path), "show"]) == 0
     text = capsys.readouterr().out
     assert "cores near in 2 launches (71 ns), far in 1 launch (240 ns), moved in 1 launch (80 ns)" in text
     assert text.count("cores") == 1
     assert main(["--store", str(results.path), "show", "--json"]) == 0
-    found = {row["tag"]: row["line_seconds"] for row in json_of(capsys.readouterr().out)["rows"]}
+    found = {row["tag"]: row["cache_line_seconds"] for row in json_of(capsys.readouterr().out)["rows"]}
     assert {name: group["launches"] for name, group in found["t"].items()} == {"near": 2, "far": 1, "moved": 1}
     assert found["alike"] == {"alike": {"launches": 2, "seconds": pytest.approx(71e-9)}}
     assert found["unknown"] == {}

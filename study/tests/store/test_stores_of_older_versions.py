@@ -34,7 +34,7 @@ def test_show_reads_all_figures(capsys: pytest.CaptureFixture[str]) -> None:
     rows = json.loads(said_by(capsys, "show", "--json"))["rows"]
     assert {row["pattern"] for row in rows} == {"gather", "halo"}
     assert all(row["metrics"] for row in rows)
-    assert all(row["line_seconds"] == {} for row in rows)
+    assert all(row["cache_line_seconds"] == {} for row in rows)
     assert {row["tag"] for row in rows} == {"before", "after"}
 
 

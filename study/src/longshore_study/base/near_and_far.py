@@ -1,5 +1,5 @@
-"""Near and far cores. The key `line_seconds` of records has the time of a cache line to the core of
-a neighbour and back. A hypervisor can move the cores of a virtual machine. Then launches of one
+"""Near and far cores. The key `cache_line_seconds` of records has the time of a cache line to the
+core of a neighbour and back. A hypervisor can move the cores of a virtual machine. Then launches of one
 variant differ for this reason alone.
 
 No limit in nanoseconds separates near from far cores on all machines. So launches are compared with
@@ -30,7 +30,7 @@ class LineSeconds:
     p90: float
 
 
-def line_seconds(value: object) -> LineSeconds | None:
+def cache_line_seconds(value: object) -> LineSeconds | None:
     """The value of a record. None if it is absent, as in records of older versions, or invalid."""
     numbers = [number_in(value, name) for name in ("median", "p10", "p90")]
     seconds = [number for number in numbers if number is not None and math.isfinite(number) and number > 0]

@@ -7,7 +7,7 @@ import json
 import math
 import subprocess
 
-from longshore_study.base.near_and_far import LineSeconds, least_far, line_seconds, nanoseconds
+from longshore_study.base.near_and_far import LineSeconds, cache_line_seconds, least_far, nanoseconds
 from longshore_study.host.doctor import OK, UNKNOWN, WARN, CheckResult
 
 _MAX_SECONDS = 60
@@ -26,7 +26,7 @@ def measure(program: str, pattern: str, ranks: int | None = None) -> LineSeconds
         records = [json.loads(line) for line in process.stdout.splitlines()]
     except (OSError, subprocess.SubprocessError, ValueError):
         return None
-    found = (line_seconds(record.get("line_seconds")) for record in records if isinstance(record, dict))
+    found = (cache_line_seconds(record.get("cache_line_seconds")) for record in records if isinstance(record, dict))
     return next((line for line in found if line), None)
 
 

@@ -54,7 +54,7 @@ class VariantRow:
     """The smallest and the largest main figure of the launches."""
     imported: bool
     doubts: list[str] = field(default_factory=list)
-    line_seconds: dict[str, list[float]] = field(default_factory=dict)
+    cache_line_seconds: dict[str, list[float]] = field(default_factory=dict)
     """The launches by the distance of their cores, as `by_distance` gives them."""
     simulated: str | None = None
     """The simulated machine with its version. Its rows are never in a table with measured ones."""
@@ -115,7 +115,7 @@ def _row(session: str | None, figures: Sequence[Figure]) -> VariantRow:
         imported=main.imported,
         simulated=main.simulated,
         doubts=sorted({f.why_implausible for f in figures if f.why_implausible}),
-        line_seconds=by_distance([f.line for f in by_metric[key.metric] if f.line]),
+        cache_line_seconds=by_distance([f.line for f in by_metric[key.metric] if f.line]),
     )
 
 

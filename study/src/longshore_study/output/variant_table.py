@@ -28,9 +28,9 @@ def document(rows: Sequence[VariantRow], measured: Measurements) -> dict[str, An
                 **attributes(row, "study tag session pattern variant"),
                 "between": row.cell,
                 **attributes(row, "metrics launches main spread best of_best imported"),
-                "line_seconds": {
+                "cache_line_seconds": {
                     name: {"launches": len(seconds), "seconds": median(seconds)}
-                    for name, seconds in row.line_seconds.items()
+                    for name, seconds in row.cache_line_seconds.items()
                 },
                 "warnings": row.doubts,
             }
@@ -122,7 +122,7 @@ def _cores(row: VariantRow) -> str:
     alike."""
     groups = [
         f"{name} in {terminal.count(len(seconds), 'launch')} ({nanoseconds(seconds)})"
-        for name, seconds in row.line_seconds.items()
+        for name, seconds in row.cache_line_seconds.items()
         if name != "alike"
     ]
     return f"cores {', '.join(groups)}" if groups else ""

@@ -51,7 +51,7 @@ OPTIONAL: dict[str, dict[str, type]] = {
         "study_file": dict,
         "environment": dict,
     },
-    "result": {"metrics": dict, "seconds": dict, "traffic": dict, "pulse_seconds": float, "line_seconds": dict},
+    "result": {"metrics": dict, "seconds": dict, "traffic": dict, "pulse_seconds": float, "cache_line_seconds": dict},
     "sample": {"seconds": dict},
 }
 """The keys that may be absent or null in each kind of record, and the types of other values."""
