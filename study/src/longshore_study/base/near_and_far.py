@@ -1,6 +1,6 @@
 """Near and far cores. The key `cache_line_seconds` of records has the time of a cache line to the
-core of a neighbour and back. A hypervisor can move the cores of a virtual machine. Then launches of one
-variant differ for this reason alone.
+core of a neighbour and back. A hypervisor can move the cores of a virtual machine. Then launches of
+one variant differ for this reason alone.
 
 No limit in nanoseconds separates near from far cores on all machines. So launches are compared with
 each other.
