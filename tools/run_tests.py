@@ -16,7 +16,8 @@ are fixed, so a commit that passed passes again. tools/fuzz draws new ones.
 With --rest, tests that repeat others at more sizes run in parts: each commit draws its part by its
 number (LONGSHORE_TEST_PART). Without --rest, all of them run.
 
-Tests with one of the labels below run with --rest. CONTRIBUTING.md has the reason for each label.
+--quick leaves out tests with a label of CTEST_LABELS or a mark of PYTEST_MARKS. CONTRIBUTING.md has
+the reason for each label and mark.
 """
 
 from __future__ import annotations
@@ -347,8 +348,8 @@ class Run:
                 self._changed.notify_all()
 
     def _may_start(self, stage: Stage) -> bool:
-        """Whether the lane can go on with this stage. True after a failure, too, so that the lane
-        can end."""
+        """Whether the lane can go on with this stage. Also true after a failure: the lane then
+        wakes up, sees the failure and returns."""
         awaited = {other.name for other in self.stages} & {stage.after}
         return self.failed or awaited <= {outcome.stage.name for outcome in self.outcomes}
 

@@ -81,7 +81,7 @@ class by_size {
   [[nodiscard]] std::string text() const {
     return text_of([](double ns) { return ns; });
   }
-  /// [[size, GB/s], ...] of units that are bytes.
+  /// The same points as [[size, GB/s], ...]. REQUIRES: the unit of work is a byte.
   [[nodiscard]] std::string rates_text() const {
     return text_of([](double ns) { return ns > 0 ? 1 / ns : 1; });
   }

@@ -17,8 +17,9 @@ struct element_form {
   const detail::element_type* type = nullptr;
 };
 
-/// The form of elements that are `items` numbers of `type`, or `element_bytes` bytes. 0 items mean
-/// 1. Throws errc::usage for a number that is no type, and for items of LONGSHORE_BYTES.
+/// An element is `items` numbers of `type`; 0 items mean 1. For LONGSHORE_BYTES it is
+/// `element_bytes` bytes. Returns its size and type. Throws errc::usage for an unknown `type`, and
+/// for more than one item of LONGSHORE_BYTES.
 [[nodiscard]] element_form form_of(int type, int items, std::size_t element_bytes);
 
 struct program_function {

@@ -142,14 +142,16 @@ typedef int (*longshore_main)(longshore_team* team, void* context);
  * program has initialised it. */
 int longshore_run(int argc, char** argv, longshore_main body, void* context);
 
-/* The options of a team of longshore_mpi.h. If an option is 0, the environment decides. If the
- * environment says nothing, the default applies. */
+/* The options of a team of longshore_mpi.h. */
 struct longshore_team_options {
-  /* ranks of a virtual node; -1: real nodes; 0: LONGSHORE_RANKS_PER_NODE; default: real nodes */
+  /* ranks of a virtual node; -1: real nodes; 0: LONGSHORE_RANKS_PER_NODE or, if it is not set, real
+   * nodes */
   int ranks_per_node;
-  /* the deadline of every wait in seconds; -1: none; 0: LONGSHORE_TIMEOUT; default: 300 */
+  /* the deadline of every wait in seconds; -1: none; 0: LONGSHORE_TIMEOUT or, if it is not set,
+   * 300 */
   double timeout_seconds;
-  /* 1: compare every collective call between ranks; -1: do not; 0: LONGSHORE_CHECK; default: no */
+  /* 1: compare every collective call between ranks; -1: do not; 0: as LONGSHORE_CHECK says or, if
+   * it is not set, do not */
   int check_calls;
   int64_t reserved[4]; /* 0: room for options of later versions */
 };
@@ -184,8 +186,9 @@ int longshore_broadcast(longshore_team* team, void* data, size_t bytes, int root
 int longshore_allreduce(longshore_team* team, void* values, int64_t count, int type, int reduction);
 /* Like longshore_allreduce, but stores the results on rank `root` only. The values of the other
  * ranks do not change. Floating values are combined in the order of ranks, so a sum has the same
- * bits in every run and over every transport. `root` receives the values of all ranks. Sums of
- * integers cost an allreduce, by which all ranks learn whether the sums fit the type. */
+ * bits in every run and over every transport. Cost: all values travel to `root`, which combines
+ * them there. Sums of integers cost an allreduce instead, by which all ranks learn whether the sums
+ * fit the type. */
 int longshore_reduce(longshore_team* team, void* values, int64_t count, int type, int reduction,
                      int root);
 /* Stores the `bytes` bytes at `mine` of rank r at offset r x bytes in `all` of every rank. Over mpi
@@ -310,10 +313,10 @@ int longshore_update(longshore_array* table, const int64_t* indices, int64_t cou
 /* Halos, ghosts and boxes combine copies of values into the values of their owners, by a reduction
  * or by a function of the program. */
 
-/* Pairs of an element and a ghost, which is a copy of it. Pair i, below `count`, has the element at
- * `elements` + element_index[i] * element_stride_bytes and the ghost at `ghosts` + ghost_index[i] *
- * ghost_stride_bytes. If a list of indices is NULL, the index is i. Several pairs may have the same
- * element. */
+/* Pairs of an element and a ghost, which is a copy of it. For each i in 0 ... count-1, the element
+ * of pair i is at `elements` + element_index[i] * element_stride_bytes; its ghost is at `ghosts` +
+ * ghost_index[i] * ghost_stride_bytes. If a list of indices is NULL, the index is i. Several pairs
+ * may have the same element. */
 struct longshore_combine_batch {
   int field; /* the number of the field in the plan, from 0; also in a call for a part */
   int64_t count;
@@ -384,7 +387,8 @@ struct longshore_field {
   void* first;          /* the interior cell (0, 0, 0) */
   int type;             /* enum longshore_type */
   size_t element_bytes; /* for LONGSHORE_BYTES; otherwise 0 */
-  int64_t extents[3];   /* interior cells along x, y, z; 0 or 1 beyond the grid's dimensions */
+  /* interior cells along x, y, z; 0 or 1 for a dimension that the grid does not have */
+  int64_t extents[3];
   /* the distance between neighbouring cells along x, y, z, in elements; of any sign and order */
   int64_t strides[3];
   int low[3];  /* the width of the halo in memory on the low sides, in cells */
@@ -404,8 +408,8 @@ void longshore_field_dense(struct longshore_field* field, void* cells, int type,
                            const int64_t extents[3], const int low[3], const int high[3]);
 
 /* A part of a plan of halos or boxes, for one call. No message is sent that the part does not need.
- * All ranks give the same part. The first call with a part is collective. It makes a plan of the
- * part and keeps that plan. */
+ * All ranks give the same part. The first call with each different part is collective: it makes a
+ * plan of this part and keeps it. */
 struct longshore_part {
   /* the numbers of the fields, from 0 in the order of the call that made the plan; NULL: all
    * fields */
@@ -442,7 +446,7 @@ struct longshore_halo_options {
  * memory of the fields must stay valid until the plan is freed. */
 int longshore_halo_create(const longshore_grid* grid, const struct longshore_halo_options* options,
                           const struct longshore_field* fields, int count, longshore_halo** plan);
-/* Collective. LONGSHORE_ERROR_USAGE between start and wait. */
+/* Collective. Returns LONGSHORE_ERROR_USAGE if an operation was started but not waited for. */
 int longshore_halo_free(longshore_halo* plan);
 /* Starts an exchange. Until it is complete, do not write the cells that are sent, and neither read
  * nor write the halo. */
@@ -455,18 +459,19 @@ int longshore_halo_wait(longshore_halo* plan);
 /* longshore_halo_start and longshore_halo_wait. */
 int longshore_halo_exchange(longshore_halo* plan);
 
-/* Like longshore_halo_start and longshore_halo_exchange for a part of the plan; NULL: the whole
- * plan. */
+/* Like longshore_halo_start and longshore_halo_exchange for a part of the plan. If `part` is NULL,
+ * the whole plan is used. */
 int longshore_halo_start_part(longshore_halo* plan, const struct longshore_part* part);
 int longshore_halo_exchange_part(longshore_halo* plan, const struct longshore_part* part);
 
 /* Combines copies of cells into the cells of their owners: cell = reduction(cell, copy). Copies are
  * halo cells and, in a shared layer, the cells of the block on the high side. Copies keep their
  * values. `reduction` is LONGSHORE_SUM, LONGSHORE_MIN, LONGSHORE_MAX or LONGSHORE_OR. All ranks
- * give the same reduction and part; NULL: the whole plan. Copies are combined one after another in
- * the order of their ranks, so the bits of a sum do not depend on the algorithm, the mode or
- * timing. Until the operation is complete, neither read nor write cells within a halo width of a
- * border of the block. The first call of this kind is collective. */
+ * give the same reduction and the same part. If `part` is NULL, the whole plan is used. Copies are
+ * combined one after another in the order of their ranks, so the bits of a sum do not depend on the
+ * algorithm, the mode or timing. Until the operation is complete, neither read nor write the halo,
+ * nor the block's own cells within a halo width of its border. The first call of this kind is
+ * collective. */
 int longshore_halo_start_accumulate(longshore_halo* plan, int reduction,
                                     const struct longshore_part* part);
 /* Combines copies in the same way, and then gives the value of each cell to all its copies, in the
@@ -502,8 +507,8 @@ struct longshore_traffic {
 /* Stores in *moved the traffic of this rank in one exchange. */
 void longshore_halo_moved(const longshore_halo* plan, struct longshore_traffic* moved);
 /* Stores in *moved the traffic of this rank in one call of `operation`: "exchange" (the default,
- * for NULL), "accumulate" or "assemble". The traffic of the last two is 0 before the first such
- * call. */
+ * for NULL), "accumulate" or "assemble". The traffic of accumulate and of assemble is 0 before the
+ * first such call. */
 int longshore_halo_moved_in(const longshore_halo* plan, const char* operation,
                             struct longshore_traffic* moved);
 
@@ -614,17 +619,18 @@ int longshore_ghost_create(const longshore_ghost_graph* graph,
                            const struct longshore_ghost_options* options,
                            const struct longshore_ghost_field* fields, int count,
                            longshore_ghost** plan);
-/* Collective. LONGSHORE_ERROR_USAGE between start and wait. */
+/* Collective. Returns LONGSHORE_ERROR_USAGE if an operation was started but not waited for. */
 int longshore_ghost_free(longshore_ghost* plan);
 /* Changes the plan to another graph, and to `count` fields in other memory. If `fields` is NULL,
  * the fields keep their addresses and must have room for the ghosts of the new graph.
  * Collective. */
 int longshore_ghost_remake(longshore_ghost* plan, const longshore_ghost_graph* graph,
                            const struct longshore_ghost_field* fields, int count);
-/* Binds the plan to other memory: `count` fields of the same types, with the same places. Local:
- * each rank may call when its memory moves. If the plan has no memory yet, the call is collective
- * and makes the plan. LONGSHORE_ERROR_USAGE for other types or places, between start and wait, and
- * if neighbours read the memory of the plan and cannot read the new memory. */
+/* Binds the plan to other memory: `count` fields with the types and places (owned_places,
+ * ghost_places) with which the plan was made. Local: each rank may call when its memory moves. If
+ * the plan has no memory yet, the call is collective and makes the plan. Returns
+ * LONGSHORE_ERROR_USAGE for other types or places, if an operation was started but not waited for,
+ * and if neighbours read the memory of the plan and cannot read the new memory. */
 int longshore_ghost_rebind(longshore_ghost* plan, const struct longshore_ghost_field* fields,
                            int count);
 
@@ -755,21 +761,21 @@ int longshore_box_exchange_create(const longshore_boxes* boxes,
                                   const struct longshore_box_exchange_options* options,
                                   const struct longshore_box_field* fields, int count,
                                   longshore_box_exchange** plan);
-/* Collective. LONGSHORE_ERROR_USAGE between start and wait. */
+/* Collective. Returns LONGSHORE_ERROR_USAGE if an operation was started but not waited for. */
 int longshore_box_exchange_free(longshore_box_exchange* plan);
 /* Copies cells to the halos of other boxes. Shared layers, and halo cells that no box owns, do not
  * change. Until the operation is complete, neither read nor write halos, and do not write cells
  * within a halo width of a border of their box. */
 int longshore_box_exchange_start_update(longshore_box_exchange* plan);
-/* The same for a part of the plan; NULL: the whole plan. */
+/* The same for a part of the plan. If `part` is NULL, the whole plan is used. */
 int longshore_box_exchange_start_update_part(longshore_box_exchange* plan,
                                              const struct longshore_part* part);
 /* Combines the copies of each cell into the owner's cell: cell = reduction(cell, copy). Copies lie
- * in halos and in shared layers, whose owner is the box with the lowest number. They keep their
+ * in halos and in shared layers, whose owner is the box with the lowest number. Copies keep their
  * values. `reduction` is LONGSHORE_SUM, LONGSHORE_MIN, LONGSHORE_MAX or LONGSHORE_OR. All ranks
- * give the same reduction and part; NULL: the whole plan. Copies are combined in the order of their
- * boxes, so the bits of a sum do not depend on the mode or timing. The first accumulate or assemble
- * is collective. */
+ * give the same reduction and the same part. If `part` is NULL, the whole plan is used. Copies are
+ * combined in the order of their boxes, so the bits of a sum do not depend on the mode or timing.
+ * The first accumulate or assemble is collective. */
 int longshore_box_exchange_start_accumulate(longshore_box_exchange* plan, int reduction,
                                             const struct longshore_part* part);
 /* An accumulate, and then an update of all copies, in halos and in shared layers. So a cell has the
@@ -806,8 +812,8 @@ int longshore_box_exchange_neighbours(const longshore_box_exchange* plan);
 /* The memory of the plan and its parts on this rank, without the layout and the fields. */
 int64_t longshore_box_exchange_memory_bytes(const longshore_box_exchange* plan);
 /* Stores in *moved the traffic of this rank in one call of `operation`: "update" (the default, for
- * NULL), "accumulate" or "assemble". The traffic of the last two is 0 before the first such
- * call. */
+ * NULL), "accumulate" or "assemble". The traffic of accumulate and of assemble is 0 before the
+ * first such call. */
 int longshore_box_exchange_moved(const longshore_box_exchange* plan, const char* operation,
                                  struct longshore_traffic* moved);
 
@@ -827,7 +833,7 @@ int longshore_box_copy_create(const longshore_boxes* from,
                               const struct longshore_box_field* to_fields, int count,
                               const struct longshore_box_copy_options* options,
                               longshore_box_copy** plan);
-/* Collective. LONGSHORE_ERROR_USAGE between start and wait. */
+/* Collective. Returns LONGSHORE_ERROR_USAGE if an operation was started but not waited for. */
 int longshore_box_copy_free(longshore_box_copy* plan);
 /* Starts to copy. Until the copy is complete, do not write the source, and neither read nor write
  * the target. */

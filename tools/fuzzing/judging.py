@@ -63,7 +63,8 @@ def free_bytes() -> int:
 
 
 def message_of(run: Run) -> str:
-    """The first message of the program on standard error. Without one, the last of the library."""
+    """The first message of the program on standard error. If there is none, the last message of the
+    library."""
     messages = PROGRAM_MESSAGE.findall(run.errors)[:1] or LIBRARY_MESSAGE.findall(run.errors)[-1:]
     return messages[0] if messages else ""
 

@@ -168,7 +168,7 @@ class block_check {
             region_.cells[0] +
         at[0] - region_.first[0]);
   }
-  // The value of a point in an exchange.
+  // The expected value of a point, if the operation is an exchange.
   [[nodiscard]] T value(std::uint64_t tag, const point& at) const {
     const auto [x, y, z] = layout_.wrapped(at);
     return cell_value<T>(row_seed(tag, y, z), x);

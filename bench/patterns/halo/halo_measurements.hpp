@@ -22,7 +22,8 @@
 
 namespace longshore::bench {
 
-// The factors that old records lack, and their levels there.
+// The functions below read factors that old records lack. They then return the level that those
+// records had: exchange, cells, one block per rank.
 
 /// exchange, accumulate or assemble.
 [[nodiscard]] std::string operation_name(const variant& levels);

@@ -156,8 +156,8 @@ class stream_measurement final : public measurement {
            instruction_sets().back() == instruction_set::portable;
   }
 
-  // The size from which all tasks touch memory first, if the choice is automatic. Null if the tasks
-  // never touch memory first.
+  // The array size above which all tasks share the first touch of the pages, if the choice is
+  // automatic. Null if one thread always does the first touch, or if nothing was measured.
   [[nodiscard]] json threshold() const {
     const auto bytes = stream_.touch_threshold_bytes();
     return bytes && *bytes < std::numeric_limits<std::size_t>::max() ? json(*bytes) : json(nullptr);

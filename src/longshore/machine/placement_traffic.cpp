@@ -1,6 +1,6 @@
 // Computes the bytes that halo messages carry across each level of the machine, without visiting
-// each message. A level gets the bytes inside the objects around it minus the bytes inside its own
-// objects.
+// each message. The bytes that cross a level are those exchanged within one object of the next
+// outer level, minus those exchanged within one object of this level.
 #include <longshore/machine/placement_traffic.hpp>
 
 #include <longshore/core/error.hpp>

@@ -22,8 +22,10 @@ struct store_choice {
 };
 
 /// Collective: one allreduce of 16 bytes. Returns for each store_kind whether it is possible on at
-/// least one rank. Both kinds are possible on a rank unless the size decides. All ranks get the
-/// same result, although their parts of an array and their caches may differ.
+/// least one rank. On one rank, ordinary stores are excluded only if the size is more than
+/// `doubtful_factor` times that of the caches, and streaming stores only if the caches are more
+/// than `doubtful_factor` times the size. All ranks get the same result, although their parts of an
+/// array and their caches may differ.
 [[nodiscard]] inline std::array<bool, 2> possible_store_kinds(team& ranks,
                                                               std::size_t bytes_of_machine,
                                                               std::size_t cache_bytes,

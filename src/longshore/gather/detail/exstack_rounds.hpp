@@ -64,11 +64,12 @@ class exstack_rounds {
     return of_all;
   }
 
-  /// Local. The indices are taken in batches that fit into any buffer, so the inner loop does not
-  /// check whether a buffer is full. Calls put(cursors, i, location) for the indices from position
-  /// `first` on, until a buffer is full or max_indices indices were used. `put` writes at most one
-  /// item, as in *cursors.take(location.rank) = item. Returns the first position that was not used,
-  /// or fill_failed if an index is not in [0, size).
+  /// Local. Calls put(cursors, i, location) for the indices from position `first` on, until a
+  /// buffer is full or max_indices indices were used. `put` writes at most one item, as in
+  /// *cursors.take(location.rank) = item. Returns the first position that was not used, or
+  /// fill_failed if an index is not in [0, size). The indices are taken in batches. A batch is at
+  /// most as long as the free space of the fullest buffer, so the inner loop need not check for
+  /// space.
   template <class Item, class Offset, class Locate, class Put>
   std::size_t fill(Locate locate, std::span<const std::int64_t> indices, std::size_t first,
                    std::uint64_t size, Put put, std::size_t max_indices = fill_failed) {

@@ -16,11 +16,11 @@
 
 namespace longshore::detail {
 
-/// Ghost ghosts[k] is a copy of element owned[k]. The numbers in `ghosts` ascend.
+/// Ghost ghosts[k] is a copy of element owned[k]. The indices in `ghosts` ascend.
 struct ghost_link {
   int rank = -1;      ///< the other rank
-  index_list owned;   ///< numbers of elements at the owner
-  index_list ghosts;  ///< numbers of ghosts at the rank that has them
+  index_list owned;   ///< indices of the elements, at their owner
+  index_list ghosts;  ///< indices of the ghosts, at the rank that reads them
 };
 
 /// The neighbours of a rank, and the channels by which they agree on plans.

@@ -130,9 +130,9 @@ class bucket_ranges {
   [[nodiscard]] int bits_of_bucket() const noexcept {
     return static_cast<int>(std::bit_width(buckets() == 1 ? span() : width_.divisor() - 1));
   }
-  /// Calls body(part_of) once. part_of(radix key) is bucket * 2^part_bits + part. The part is the
-  /// highest `part_bits` of the bits_of_bucket() bits. REQUIRES: can_be_divided(), part_bits <=
-  /// bits_of_bucket().
+  /// Calls `body` once, with a function part_of. part_of(radix key) returns the bucket and the part
+  /// in one number: bucket * 2^part_bits + part. The part is the highest `part_bits` of the
+  /// bits_of_bucket() bits. REQUIRES: can_be_divided(), part_bits <= bits_of_bucket().
   template <class Body>
   void with_part_of(int part_bits, const Body& body) const {
     const int shift = bits_of_bucket() - part_bits;

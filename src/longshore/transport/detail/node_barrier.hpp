@@ -88,9 +88,9 @@ class node_barrier {
   ///
   /// The other ranks need not wait, because no call may follow and nobody resets `arrived` any
   /// more. A rank that makes another call arrives too, so the leader stops waiting and finds the
-  /// difference. A rank that left by an exception may be counted for a barrier that never ended.
-  /// Then the sum says nothing, so the leader checks `abandoned`. REQUIRES: the shared memory
-  /// outlives the call of the leader.
+  /// difference. A rank that left by an exception may be counted for a barrier that never ended. In
+  /// that case the sum of fingerprints in `arrived` means nothing, so the leader checks `abandoned`
+  /// first. REQUIRES: the shared memory outlives the call of the leader.
   void leave(team& team, const collective_call& call) {
     const auto abandoned = [this] {
       return state_->abandoned.load(std::memory_order_acquire) != 0;

@@ -138,7 +138,8 @@ _TOKEN = re.compile(
 
 
 def _python(text: str) -> str:
-    """The condition as an expression of Python with the same columns."""
+    """Translates the condition to Python and keeps the position of every character, so that errors
+    point to the right place."""
     depth = 0
 
     def translated(token: re.Match[str]) -> str:

@@ -79,8 +79,9 @@ def placement(mpi: Mpi, ranks: int, nodes: int | None) -> list[str]:
 
 def environment(mpi: Mpi, transport: str = "mpi") -> dict[str, str]:
     """Environment variables that Open MPI needs, also to start as root. OpenSHMEM of Open MPI 4.1
-    crashes at exit unless UCX leaves the memory allocator alone. longshore-bench sets the variable
-    for this. This function also sets the variable, so that the record of the launch shows it."""
+    crashes at exit unless UCX leaves the memory allocator alone. longshore-bench sets
+    OMPI_MCA_opal_common_ucx_opal_mem_hooks for this itself. The variable is set here again, so that
+    the record of the launch shows it."""
     if mpi.kind != OPEN_MPI:
         return {}
     hooks = {"OMPI_MCA_opal_common_ucx_opal_mem_hooks": "0"} if transport == "shmem" else {}

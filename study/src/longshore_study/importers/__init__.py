@@ -2,5 +2,5 @@
 
 An importer is a module with `read(source, options) -> list[Imported]`, which returns an Imported
 per run in the text. To add an importer: write the module, add it to formats.FORMATS, and add a
-pattern that recognises the output to formats.SIGNATURES.
+regular expression that recognises the output to formats.SIGNATURES.
 """

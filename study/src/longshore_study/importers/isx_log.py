@@ -42,7 +42,8 @@ class Log:
     """Number of keys per process."""
     order: str | None
     runs: list[dict[str, list[float]]]
-    """The seconds of each column, per run. Empty if `repeats`."""
+    """One dictionary per run. It has a list for each column of times: the seconds of each line, one
+    line per process and iteration. Empty if `repeats`."""
     repeats: bool
     """Whether all lines of times are equal, because of a bug of ISx 1.1 over MPI: each process
     writes the same line again and again."""

@@ -56,7 +56,8 @@ def render(found: SideBySide) -> None:
 
 
 def summary(found: SideBySide) -> list[str]:
-    """Sentences with the share of close cells."""
+    """Sentences that say how many predictions are within CLOSE of the measured time, and what does
+    not count."""
     close, pairs = found.total
     by_pattern = ", ".join(f"{name} {near} of {total}" for name, (near, total) in found.shares.items())
     share = f": {close / pairs:.0%}" if pairs else ""

@@ -109,7 +109,8 @@ def _with(choice: BestChoice) -> str:
 
 
 def _table(facts: Facts, best: list[BestChoiceOfSide]) -> Element:
-    """The table of best choices. The bar in each row is the share of memory copy."""
+    """The table of best choices. The bar in each row shows the figure as a share of what the
+    bandwidth of memory copy allows."""
     shares = [entry.choice.best.share for entry in best if entry.choice.best.share is not None]
     scale = Scale(0.0, max([1.0, *shares]) * 1.04)
     heads: list[tuple[str, Child]] = [("name", "Best of"), ("value number", "Figure")]

@@ -55,8 +55,8 @@ class Scale:
     def tick_values(self, count: int = 6) -> list[float]:
         if self.logarithmic and self.low <= self.high / 4:
             return _log_values(self.low, self.high)
-        # A short logarithmic axis gets linear ticks. Linear ticks are crowded at the upper end, so
-        # the axis gets more of them.
+        # A short logarithmic axis gets linear ticks. They lie dense at its upper end and sparse at
+        # its lower end. More ticks fill the lower end.
         return _linear_values(self.low, self.high, count + 4 if self.logarithmic else count)
 
     def ticks_at(self, values: Iterable[float], label: Callable[[float], str]) -> list[Tick]:

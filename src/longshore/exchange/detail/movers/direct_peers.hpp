@@ -88,8 +88,8 @@ class direct_peers {
   std::uint64_t follow(direct_peer& peer, std::size_t round);
 
   /// Throws errc::out_of_memory if this rank could not map the signals of a peer. Call when an
-  /// exchange begins, not earlier, because the peer may have destroyed its plan before this rank
-  /// mapped them.
+  /// exchange begins. Earlier, a peer that has destroyed its plan would look like an error,
+  /// although no exchange with it follows.
   void check_mapped() const;
 
   /// Whether this rank reads a part of a message from the memory of `peer`.

@@ -136,8 +136,8 @@ class library {
                                                 std::span<const channel_end> /*from*/) const {
     return 0;
   }
-  /// Local. REQUIRES: makes_channels(). The end has end_bytes() at `offset` of this rank's part of
-  /// `memory`, which outlives the end.
+  /// Local. REQUIRES: makes_channels(). The channel end uses end_bytes() bytes of `memory`, from
+  /// `offset` in this rank's part. `memory` must outlive the channel end.
   [[nodiscard]] virtual std::unique_ptr<message_channel_sender> make_sender(
       const channel_end& /*end*/, region& /*memory*/, std::size_t /*offset*/) {
     return nullptr;

@@ -114,7 +114,8 @@ void engine::wake(int rank) {
   if (ranks_[rank].now == state::waiting) resume_later(rank);
 }
 
-// The running context becomes `from`, and `to` runs. Returns when a context switches back.
+// Saves the running context as context `from`, then runs context `to`. Returns when a context
+// switches back.
 void engine::switch_to(int from, int to) {
   context &own = context_of(from), &next = context_of(to);
   auto& exceptions = exceptions_of_thread();

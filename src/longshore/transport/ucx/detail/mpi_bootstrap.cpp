@@ -57,8 +57,9 @@ void mpi_bootstrap::barrier() {
   complete(&request, "MPI_Ibarrier");
 }
 
-// Bruck et al. 1997: rank r has the blocks of ranks r to r+d-1, and gets the next d blocks from
-// rank r+d. MPI_Iallgather is not used: in Open MPI 4.1 it would connect each rank with all ranks.
+// Bruck et al. 1997: before the step with distance d, rank r has the blocks of ranks r to r+d-1. In
+// this step it gets the next d blocks from rank r+d. MPI_Iallgather is not used: in Open MPI 4.1 it
+// would connect each rank with all ranks.
 void mpi_bootstrap::allgather_blocks(std::byte* blocks, std::span<const std::size_t> ends) {
   for (int distance = 1; distance < size_; distance *= 2) {
     const auto have = static_cast<std::size_t>(distance),
