@@ -212,7 +212,7 @@ def test_a_part_takes_some_fields_and_a_smaller_width(ranks: int, case: Case) ->
             (boxes.start_assemble, (np.maximum,), oracle.combined(np.maximum, "int64"), oracle.is_taken),
         ]
         memory = []
-        for fields, chosen in [("v", "v"), (("w", 0), "uw"), ((), "uvw")] * 2:
+        for fields, chosen in [("v", "v"), (("w", 0), "uw"), (None, "uvw")] * 2:
             for call, arguments, whole, changes in calls:
                 for field in boxes.fields:
                     for u, box in zip(field, oracle.numbers, strict=True):

@@ -128,8 +128,8 @@ def test_a_part_has_fields_by_names_numbers_or_arrays_and_a_width() -> None:
             ((1,), 1, [0, 1, 0]),
             (["kind", 0], None, [2, 0, 2]),
             (halo.fields[0], 3, [2, 0, 0]),  # a field keeps a smaller width
-            ((), ((0, 1),), [(0, 1)] * 3),
-            ((), None, [2, 2, 2]),
+            (None, ((0, 1),), [(0, 1)] * 3),
+            (None, None, [2, 2, 2]),
         ]
         for which, width, expected in 2 * forms:
             for field in halo.fields:
