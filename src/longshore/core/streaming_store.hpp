@@ -62,10 +62,8 @@ inline void stream_line(void* to, const void* from) noexcept {
 }
 
 /// Copies `bytes` bytes. Several calls whose outputs follow each other in memory together fill
-/// whole cache lines. REQUIRES: `to` and `bytes` are multiples of 4. Loops over short runs depend on
-/// inlining, because `bytes` is a constant there.
-[[gnu::always_inline]] inline void stream_run(std::byte* to, const std::byte* from,
-                                              std::size_t bytes) noexcept {
+/// whole cache lines. REQUIRES: `to` and `bytes` are multiples of 4.
+inline void stream_run(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
 #if defined(__x86_64__)
   const auto stream_value = [&]<class T>(T value) {
     std::memcpy(&value, from, sizeof(T));
