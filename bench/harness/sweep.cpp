@@ -256,7 +256,7 @@ class sweeper {
     if (probe_)
       result.probe_seconds =
           team_.allreduce_value(quantile(state.probe_seconds, 0.5), reduction::max);
-    if (line_probe_) result.line = line_probe_->over_pairs(state.cache_line_seconds);
+    if (line_probe_) result.cache_line = line_probe_->over_pairs(state.cache_line_seconds);
     if (setting_.options.verify != verification::no) result.verified = state.correct;
     result.moved = traffic_of_all_ranks(team_, state.measured->moved());
     result.metrics = state.measured->metrics(result.seconds);

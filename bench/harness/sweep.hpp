@@ -51,7 +51,7 @@ struct variant_result {
   /// Noise probe: maximum over ranks of the median over repetitions. Nothing without a probe.
   std::optional<double> probe_seconds = {};
   /// Line probe. Nothing without a noise probe, if no ranks share a node, or if ranks share cores.
-  std::optional<cache_line_seconds> line = {};
+  std::optional<cache_line_seconds> cache_line = {};
   phase_seconds median_phase_minima = {};  ///< see statistics.hpp
   traffic moved = {};                      ///< traffic of all ranks in one operation
   std::vector<metric> metrics = {};

@@ -242,14 +242,15 @@ TEST(Sweep, measures_a_cache_line_between_ranks_that_share_a_node_and_no_core) {
     const auto none =
         sweep_dummies(team, {"a"}, {.repetitions = 1, .iterations = 1, .noise_probe = false});
     if (team.rank() != 0) return;
-    EXPECT_FALSE(none.heard.results.at(0).line);
+    EXPECT_FALSE(none.heard.results.at(0).cache_line);
     for (const auto& result : run.heard.results) {
       const bool is_useful = team.nodes().node_count() < team.size() && team.waiting().spin;
-      EXPECT_TRUE(is_useful || !result.line);
-      if (!result.line) continue;  // on a busy machine the two ranks may never run at the same time
-      EXPECT_GT(result.line->p10, 0);
-      EXPECT_LE(result.line->p10, result.line->median);
-      EXPECT_LE(result.line->median, result.line->p90);
+      EXPECT_TRUE(is_useful || !result.cache_line);
+      if (!result.cache_line)
+        continue;  // on a busy machine the two ranks may never run at the same time
+      EXPECT_GT(result.cache_line->p10, 0);
+      EXPECT_LE(result.cache_line->p10, result.cache_line->median);
+      EXPECT_LE(result.cache_line->median, result.cache_line->p90);
     }
   });
 }

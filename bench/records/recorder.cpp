@@ -88,10 +88,10 @@ void recorder::result(const variant_result& measured) {
                        {"p10", measured.seconds.p10},
                        {"p90", measured.seconds.p90}};
   if (measured.probe_seconds) record["pulse_seconds"] = *measured.probe_seconds;
-  if (measured.line)
-    record["cache_line_seconds"] = {{"median", measured.line->median},
-                                    {"p10", measured.line->p10},
-                                    {"p90", measured.line->p90}};
+  if (measured.cache_line)
+    record["cache_line_seconds"] = {{"median", measured.cache_line->median},
+                                    {"p10", measured.cache_line->p10},
+                                    {"p90", measured.cache_line->p90}};
   if (!measured.seconds.phases.empty()) record["phases"] = by_name(measured.seconds.phases);
   if (!measured.median_phase_minima.empty())
     record["phases_least"] = by_name(measured.median_phase_minima);

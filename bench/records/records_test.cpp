@@ -51,7 +51,7 @@ variant_result sample_result(const char* strategy, double rate, bool verified = 
                     .mean_over_ranks_median = 1 / rate,
                     .phases = {}};
   result.probe_seconds = 2e-6;
-  result.line = cache_line_seconds{.median = 8e-8, .p10 = 7e-8, .p90 = 9e-8};
+  result.cache_line = cache_line_seconds{.median = 8e-8, .p10 = 7e-8, .p90 = 9e-8};
   result.moved = {1, 2, 3, 4};
   result.metrics = {{"rate", rate, "1/s"}, {"latency", 1 / rate, "s", false}};
   return result;

@@ -7,11 +7,11 @@ import random
 
 import pytest
 
-from longshore_study.base.near_and_far import LineSeconds, by_distance, cache_line_seconds, least_far
+from longshore_study.base.near_and_far import CacheLineSeconds, by_distance, cache_line_seconds, least_far
 from simulated_launches import line_record
 
 
-def lines(*nanoseconds: float) -> list[LineSeconds]:
+def lines(*nanoseconds: float) -> list[CacheLineSeconds]:
     return [line for one in nanoseconds if (line := cache_line_seconds(line_record(one)))]
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from longshore_study.base.near_and_far import LineSeconds
+from longshore_study.base.near_and_far import CacheLineSeconds
 from longshore_study.cli import command_line
 from longshore_study.host import doctor, line_probe
 from longshore_study.host.doctor import OK, UNKNOWN, WARN, CheckResult, Machine
@@ -162,12 +162,12 @@ def test_the_measurement_runs_on_this_machine() -> None:
     ("line", "state", "words"),
     [
         (None, UNKNOWN, "unknown"),
-        (LineSeconds(71e-9, 70e-9, 80e-9), OK, "near: 71 ns"),
-        (LineSeconds(240e-9, 230e-9, 260e-9), WARN, "far: 240 ns"),
-        (LineSeconds(71e-9, 70e-9, 240e-9), WARN, "moving: 70 ns to 240 ns"),
+        (CacheLineSeconds(71e-9, 70e-9, 80e-9), OK, "near: 71 ns"),
+        (CacheLineSeconds(240e-9, 230e-9, 260e-9), WARN, "far: 240 ns"),
+        (CacheLineSeconds(71e-9, 70e-9, 240e-9), WARN, "moving: 70 ns to 240 ns"),
     ],
 )
-def test_the_distance_of_cores_is_one_line(line: LineSeconds | None, state: str, words: str) -> None:
+def test_the_distance_of_cores_is_one_line(line: CacheLineSeconds | None, state: str, words: str) -> None:
     found = line_probe.check_result(line)
     assert found.state == state
     assert found.value.startswith(words)

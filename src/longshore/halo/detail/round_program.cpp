@@ -97,8 +97,10 @@ exchange_program program_of(const rank_grid& grid, std::span<const halo_round> r
     };
     std::vector<halo_direction> directions;
     for (const auto& [direction, out, in] : round) {
-      directions.push_back(direction);
-      if (has_calls) add_call_pair(made, out.exists(), in.exists());
+      if (has_calls) {
+        directions.push_back(direction);
+        add_call_pair(made, out.exists(), in.exists());
+      }
       if (out.exists()) program.payload_bytes += out.size_bytes();
       if (out.exists() && (has_calls || out.peer != ranks.rank())) {
         auto& parts = message_for(made.outgoing, outgoing_bytes, out);
@@ -116,6 +118,18 @@ exchange_program program_of(const rank_grid& grid, std::span<const halo_round> r
     if (has_calls) order_calls(made, grid, directions);
   }
   return program;
+}
+
+// Returns about how many bytes the cache lines have that hold the cells of all messages.
+std::size_t touched_bytes(std::span<const halo_round> rounds) {
+  std::size_t bytes = 0;
+  const auto add = [&](const halo_message& message) {
+    for (const auto& part : message.parts)
+      bytes += part.size_bytes() + part.extents[1] * part.extents[2] * shared_line_bytes;
+  };
+  for (const auto& round : rounds)
+    for (const auto& pair : round) add(pair.outgoing), add(pair.incoming);
+  return bytes;
 }
 
 }  // namespace
@@ -168,21 +182,6 @@ plan_setup halo_setup(const rank_grid& grid, halo_mode mode) {
   setup.posts_in_place = true;
   return setup;
 }
-
-namespace {
-
-std::size_t touched_bytes(std::span<const halo_round> rounds) {
-  std::size_t bytes = 0;
-  const auto add = [&](const halo_message& message) {
-    for (const auto& part : message.parts)
-      bytes += part.size_bytes() + part.extents[1] * part.extents[2] * shared_line_bytes;
-  };
-  for (const auto& round : rounds)
-    for (const auto& pair : round) add(pair.outgoing), add(pair.incoming);
-  return bytes;
-}
-
-}  // namespace
 
 plan_setup setup_of_rounds(const rank_grid& grid, halo_mode mode,
                            std::span<const halo_round> rounds,

@@ -22,7 +22,7 @@ lengthens a round trip less, and leaves no gap between the values."""
 
 
 @dataclass(frozen=True, slots=True)
-class LineSeconds:
+class CacheLineSeconds:
     """The round trip of a cache line over the repetitions of a launch."""
 
     median: float
@@ -30,14 +30,14 @@ class LineSeconds:
     p90: float
 
 
-def cache_line_seconds(value: object) -> LineSeconds | None:
+def cache_line_seconds(value: object) -> CacheLineSeconds | None:
     """The value of a record. None if it is absent, as in records of older versions, or invalid."""
     numbers = [number_in(value, name) for name in ("median", "p10", "p90")]
     seconds = [number for number in numbers if number is not None and math.isfinite(number) and number > 0]
-    return LineSeconds(*seconds) if len(seconds) == len(numbers) else None
+    return CacheLineSeconds(*seconds) if len(seconds) == len(numbers) else None
 
 
-def least_far(lines: Iterable[LineSeconds]) -> float:
+def least_far(lines: Iterable[CacheLineSeconds]) -> float:
     """The shortest time of far cores, which is the end of the widest gap between all times.
     Infinite if that gap is narrower than APART: then all cores are alike."""
     ordered = sorted(seconds for line in lines for seconds in (line.p10, line.median, line.p90))
@@ -45,7 +45,7 @@ def least_far(lines: Iterable[LineSeconds]) -> float:
     return end if gap > APART else math.inf
 
 
-def by_distance(lines: Sequence[LineSeconds]) -> dict[str, list[float]]:
+def by_distance(lines: Sequence[CacheLineSeconds]) -> dict[str, list[float]]:
     """The medians of the launches whose cores were `near`, `far`, or `moved` during the launch. If
     all cores were alike, the only key is `alike`."""
     far = least_far(lines)

@@ -13,11 +13,11 @@ from longshore_study.metrics.launch_metrics import Figure
 def launches_on_far_cores(figures: Sequence[Figure]) -> frozenset[str]:
     """The launches on far cores. Empty if all launches had the same kind of cores, or if the
     distance is unknown for a launch."""
-    lines = [figure.line for figure in figures if figure.line is not None]
+    lines = [figure.cache_line for figure in figures if figure.cache_line is not None]
     if len(lines) < len(figures):
         return frozenset()
     far = least_far(lines)
-    return frozenset(figure.launch for figure in figures if figure.line and figure.line.median >= far)
+    return frozenset(figure.launch for figure in figures if figure.cache_line and figure.cache_line.median >= far)
 
 
 def explanation(row: PairedRow, difference: float) -> str | None:

@@ -7,7 +7,7 @@ import json
 import math
 import subprocess
 
-from longshore_study.base.near_and_far import LineSeconds, cache_line_seconds, least_far, nanoseconds
+from longshore_study.base.near_and_far import CacheLineSeconds, cache_line_seconds, least_far, nanoseconds
 from longshore_study.host.doctor import OK, UNKNOWN, WARN, CheckResult
 
 _MAX_SECONDS = 60
@@ -15,7 +15,7 @@ _OPTIONS = ("--kernel", "barrier", "--transport", "threads", "--iterations", "1"
 _LEAST_FAR_SECONDS = 220e-9  # the limit that plans use: src/longshore/exchange/detail/movers/cache_distance.cpp
 
 
-def measure(program: str, pattern: str, ranks: int | None = None) -> LineSeconds | None:
+def measure(program: str, pattern: str, ranks: int | None = None) -> CacheLineSeconds | None:
     """Measures during barriers of `pattern`, for less than a second, with `ranks` or a rank on each
     core. None without an answer: the program is older, or ranks share cores."""
     command = [program, pattern, *_OPTIONS, *(["--ranks", str(ranks)] if ranks else []), "--json", "-"]
@@ -30,7 +30,7 @@ def measure(program: str, pattern: str, ranks: int | None = None) -> LineSeconds
     return next((line for line in found if line), None)
 
 
-def check_result(line: LineSeconds | None) -> CheckResult:
+def check_result(line: CacheLineSeconds | None) -> CheckResult:
     check = "distance of cores (measured)"
     if line is None:
         return CheckResult(check, UNKNOWN, "unknown: longshore-bench is absent or older, or ranks share cores")

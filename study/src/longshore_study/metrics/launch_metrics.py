@@ -12,7 +12,7 @@ from typing import Any
 
 from longshore_study.base.errors import LongshoreError, UsageError, suggestion
 from longshore_study.base.json_values import canonical
-from longshore_study.base.near_and_far import LineSeconds, cache_line_seconds
+from longshore_study.base.near_and_far import CacheLineSeconds, cache_line_seconds
 from longshore_study.base.units import Unit, unit_of
 from longshore_study.metrics.plausibility import PlausibilityLimits
 from longshore_study.patterns import CONTROL, PATTERNS, main_of, metric_of
@@ -85,7 +85,7 @@ class Figure:
     pulse: float | None = None
     """Logarithm of the machine's speed during the launch, from the noise probe: a small exchange
     before each repetition."""
-    line: LineSeconds | None = None
+    cache_line: CacheLineSeconds | None = None
     """The distance of the ranks' cores. None if it was not measured."""
     chosen_level: str | None = None
     """The level that `auto` chose. None if the record does not state the level."""
@@ -233,7 +233,7 @@ def _of_launch(
         names = [n for n in metrics if n == main or n in wanted or "all" in wanted] or [main_of(pattern)]
         variant_text = canonical(variant)
         pulse = _pulse(result) if simulated is None else None
-        line = cache_line_seconds(result.get("cache_line_seconds"))
+        cache_line = cache_line_seconds(result.get("cache_line_seconds"))
         for name in names:
             key = _shared_key(launch.study if with_study else "", pattern, name, variant_text, cell_text)
             reason = _why_no_figure(result, name, main)
@@ -256,7 +256,7 @@ def _of_launch(
                 imported=launch.imported,
                 why_implausible=limits.exceeded(launch, result, name),
                 pulse=pulse,
-                line=line,
+                cache_line=cache_line,
                 chosen_level=_chosen_level(result),
                 nodes=nodes,
                 simulated=simulated,

@@ -115,7 +115,7 @@ def _row(session: str | None, figures: Sequence[Figure]) -> VariantRow:
         imported=main.imported,
         simulated=main.simulated,
         doubts=sorted({f.why_implausible for f in figures if f.why_implausible}),
-        cache_line_seconds=by_distance([f.line for f in by_metric[key.metric] if f.line]),
+        cache_line_seconds=by_distance([f.cache_line for f in by_metric[key.metric] if f.cache_line]),
     )
 
 

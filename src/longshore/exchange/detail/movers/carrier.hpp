@@ -3,7 +3,8 @@
 
 namespace longshore::detail {
 
-/// The sequences of MPI calls come last. `per pair` means: for one call_pair of a round after another.
+/// The sequences of MPI calls come last. `per pair` calls are made for each call_pair of a round, one
+/// pair after another.
 enum class carrier {
   channels,         ///< slots of channels on a node; posted requests between nodes over MPI
   direct,           ///< reads from the sender's memory on a node where possible; else like channels

@@ -12,6 +12,15 @@ namespace longshore::mpi {
 
 using detail::carrier;
 
+namespace {
+
+// The bytes of the cache lines that a message fills, if it has them to itself.
+std::size_t whole_lines(const call_arguments& call) noexcept {
+  return round_up(static_cast<std::size_t>(call.bytes), cache_line_bytes);
+}
+
+}  // namespace
+
 mpi_mover::mpi_mover(const mover_context& context, const exchange_round& round,
                      std::span<const int> tags, buffering buffered)
     : context_(context),
@@ -20,7 +29,8 @@ mpi_mover::mpi_mover(const mover_context& context, const exchange_round& round,
       store_(context) {
   const int me = context.ranks.rank();
   const auto address = [&](const auto& message) -> std::byte* {
-    const bool may_be_in_place = context.posts_in_place && buffered != buffering::all;
+    const bool may_be_in_place =
+        context.posts_in_place && buffered != buffering::all && buffered != buffering::none;
     return may_be_in_place ? detail::contiguous_memory(context, message) : nullptr;
   };
   for (const auto& out : round.outgoing) {
@@ -31,9 +41,8 @@ mpi_mover::mpi_mover(const mover_context& context, const exchange_round& round,
     ++moved_.messages;
     moved_.wire_bytes += bytes;
     if (!context.ranks.nodes().is_local(out.peer)) moved_.offnode_bytes += bytes;
-    outgoing_.push_back({{buffered == buffering::none ? nullptr : address(out),
-                          count(bytes, "a message"), out.peer, tags[0]},
-                         std::move(packer)});
+    outgoing_.push_back(
+        {{address(out), count(bytes, "a message"), out.peer, tags[0]}, std::move(packer)});
   }
   for (const auto& in : round.incoming) {
     const bool is_copied = in.peer == me && round.pairs.empty();
@@ -56,38 +65,31 @@ mpi_mover::mpi_mover(const mover_context& context, const exchange_round& round,
     if (in >= 0) incoming_[static_cast<std::size_t>(in)].tag = tag;
   }
   if (buffered == buffering::none) return;
-  // First the sizes are added up. Then each message without an address gets its part of the buffer.
-  const bool keeps_incoming = buffered != buffering::strided_outgoing;
-  std::byte* next = nullptr;
-  const auto place_all = [&] {
-    std::size_t bytes = 0;
-    const auto place = [&](call_arguments& call) {
-      if (call.data != nullptr) return;
-      if (next != nullptr) call.data = next + bytes;
-      bytes += round_up(static_cast<std::size_t>(call.bytes), cache_line_bytes);
-    };
-    for (auto& out : outgoing_) place(out);
-    if (keeps_incoming)
-      for (auto& in : incoming_) place(in);
-    return bytes;
-  };
-  buffer_bytes_ = place_all();
+  std::vector<call_arguments*> placed;  // the messages without an address get parts of the buffer
+  for (auto& out : outgoing_)
+    if (out.data == nullptr) placed.push_back(&out);
+  if (buffered != buffering::strided_outgoing)
+    for (auto& in : incoming_)
+      if (in.data == nullptr) placed.push_back(&in);
+  for (const auto* const call : placed) buffer_bytes_ += whole_lines(*call);
   buffer_ = pages(buffer_bytes_);
-  next = buffer_.data();
-  place_all();
+  std::byte* next = buffer_.data();
+  for (auto* const call : placed) {
+    call->data = next;
+    next += whole_lines(*call);
+  }
 }
 
 std::size_t mpi_mover::incoming_bytes() const noexcept {
   std::size_t bytes = 0;
-  for (const auto& in : incoming_)
-    bytes += round_up(static_cast<std::size_t>(in.bytes), cache_line_bytes);
+  for (const auto& in : incoming_) bytes += whole_lines(in);
   return bytes;
 }
 
 void mpi_mover::receive_into(std::byte* memory) {
   for (auto& in : incoming_) {
     in.data = memory;
-    memory += round_up(static_cast<std::size_t>(in.bytes), cache_line_bytes);
+    memory += whole_lines(in);
   }
 }
 

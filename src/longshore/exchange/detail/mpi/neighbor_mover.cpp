@@ -154,22 +154,21 @@ neighbourhood neighbourhood_of(mpi::team& ranks, const exchange_round& round) {
   return around;
 }
 
-// Returns the memory of all blocks if none is missing, and all are contiguous, of equal size, and
-// adjacent in order. Otherwise returns null.
+// Whether no block is missing, and all are contiguous, of equal size, and adjacent in order.
 template <class Message>
-std::byte* adjacent_blocks(const mover_context& context, const message_of_block& blocks,
-                           const std::vector<Message>& messages, std::size_t bytes) {
+bool are_adjacent(const mover_context& context, const message_of_block& blocks,
+                  const std::vector<Message>& messages, std::size_t bytes) {
   std::byte* first = nullptr;
   for (std::size_t k = 0; k < blocks.size(); ++k) {
-    if (blocks[k] < 0) return nullptr;
+    if (blocks[k] < 0) return false;
     const auto& message = messages[static_cast<std::size_t>(blocks[k])];
     std::byte* const at = detail::contiguous_memory(context, message);
     if (k == 0) first = at;
     if (at == nullptr || at != first + k * bytes ||
         detail::payload_bytes(context, message) != bytes)
-      return nullptr;
+      return false;
   }
-  return first;
+  return true;
 }
 
 class neighbor_mover final : public mpi_mover {
@@ -247,8 +246,8 @@ made_mover make_neighbor_mover(const mover_context& context, const exchange_roun
     // All ranks must make the same collective call.
     const std::size_t bytes =
         round.outgoing.empty() ? 0 : detail::payload_bytes(context, round.outgoing[0]);
-    const bool may = adjacent_blocks(context, around.sent, round.outgoing, bytes) != nullptr &&
-                     adjacent_blocks(context, around.received, round.incoming, bytes) != nullptr;
+    const bool may = are_adjacent(context, around.sent, round.outgoing, bytes) &&
+                     are_adjacent(context, around.received, round.incoming, bytes);
     without_packing = ranks.allreduce_value<int>(may, reduction::min) != 0;
   }
   return std::make_unique<neighbor_mover>(context, round, tags, std::move(around), without_packing);

@@ -30,17 +30,24 @@ class request_mover : public mpi_mover {
 
  protected:
   void start_calls() override {
+    request_receives(MPI_Irecv, "MPI_Irecv");
+    for (std::size_t i = 0; i < outgoing_.size(); ++i) {
+      pack(outgoing_[i]);
+      request_send(i, MPI_Isend, "MPI_Isend");
+    }
+  }
+  // `call` is MPI_Irecv or MPI_Recv_init; MPI_Isend or MPI_Send_init.
+  template <class Call>
+  void request_receives(const Call& call, const char* name) {
     for (std::size_t i = 0; i < incoming_.size(); ++i) {
       const auto& in = incoming_[i];
-      check(MPI_Irecv(in.data, in.bytes, MPI_BYTE, in.rank, in.tag, comm(), receive_request(i)),
-            "MPI_Irecv");
+      check(call(in.data, in.bytes, MPI_BYTE, in.rank, in.tag, comm(), receive_request(i)), name);
     }
-    for (std::size_t i = 0; i < outgoing_.size(); ++i) {
-      const auto& out = outgoing_[i];
-      pack(out);
-      check(MPI_Isend(out.data, out.bytes, MPI_BYTE, out.rank, out.tag, comm(), send_request(i)),
-            "MPI_Isend");
-    }
+  }
+  template <class Call>
+  void request_send(std::size_t i, const Call& call, const char* name) {
+    const auto& out = outgoing_[i];
+    check(call(out.data, out.bytes, MPI_BYTE, out.rank, out.tag, comm(), send_request(i)), name);
   }
   [[nodiscard]] bool test_calls() override { return test_all(requests_); }
   void wait_calls() final {
@@ -61,17 +68,9 @@ class persistent_mover final : public request_mover {
   persistent_mover(const mover_context& context, const exchange_round& round,
                    std::span<const int> tags)
       : request_mover(context, round, tags) {
-    for (std::size_t i = 0; i < incoming_.size(); ++i) {
-      const auto& in = incoming_[i];
-      check(MPI_Recv_init(in.data, in.bytes, MPI_BYTE, in.rank, in.tag, comm(), receive_request(i)),
-            "MPI_Recv_init");
-    }
-    for (std::size_t i = 0; i < outgoing_.size(); ++i) {
-      const auto& out = outgoing_[i];
-      check(
-          MPI_Send_init(out.data, out.bytes, MPI_BYTE, out.rank, out.tag, comm(), send_request(i)),
-          "MPI_Send_init");
-    }
+    request_receives(MPI_Recv_init, "MPI_Recv_init");
+    for (std::size_t i = 0; i < outgoing_.size(); ++i)
+      request_send(i, MPI_Send_init, "MPI_Send_init");
   }
 
  private:
