@@ -240,6 +240,15 @@ function(longshore_spmd_test program name transport layouts labels)
   list(LENGTH layouts count) # COST starts the longest tests first
   set_tests_properties(${name} PROPERTIES LABELS "${transport};${labels}" TIMEOUT 600 COST ${count}
                                           ENVIRONMENT "${LONGSHORE_TEST_ENVIRONMENT}")
+  # Ranks that poll take the cores from the tests beside them: together, such tests take many times
+  # as long as one after the other. Tests of 3 or 4 ranks run in pairs, and those of more run alone.
+  if(ranks GREATER 2 AND NOT transport STREQUAL "simulated")
+    set(processors 2)
+    if(ranks GREATER 4)
+      set(processors 4)
+    endif()
+    set_tests_properties(${name} PROPERTIES PROCESSORS ${processors})
+  endif()
 endfunction()
 
 # longshore_add_tests(LAYER LINKS targets... [UNIT files...] [THREADED files...] [SPMD files...]
