@@ -12,10 +12,11 @@ namespace longshore::testing {
 /// During its lifetime, plans of the team are made for caches that are all near or all far.
 class assumed_caches {
  public:
-  assumed_caches(team& team, bool are_far) : caches_(detail::node_access::of(team).far_caches()) {
-    std::map<int, bool> assumed;
+  assumed_caches(team& team, bool are_far) : caches_(detail::node_access::of(team).caches()) {
+    std::map<int, detail::pair_caches> assumed;
     for (int rank = 0; rank < team.size(); ++rank)
-      if (team.nodes().is_local(rank)) assumed[rank] = are_far;
+      if (team.nodes().is_local(rank))
+        assumed[rank] = are_far ? detail::pair_caches::assumed_far() : detail::pair_caches{};
     measured_ = std::exchange(caches_, std::move(assumed));
   }
   ~assumed_caches() { caches_ = std::move(measured_); }
@@ -23,8 +24,8 @@ class assumed_caches {
   assumed_caches& operator=(const assumed_caches&) = delete;
 
  private:
-  std::map<int, bool>& caches_;
-  std::map<int, bool> measured_;
+  std::map<int, detail::pair_caches>& caches_;
+  std::map<int, detail::pair_caches> measured_;
 };
 
 }  // namespace longshore::testing

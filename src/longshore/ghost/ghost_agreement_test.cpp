@@ -85,12 +85,12 @@ TEST(GhostAgreement, ranks_that_cannot_map_each_other_send_messages_beside_ranks
   spmd([](team& team) {
     auto& access = detail::node_access::of(team);
     const auto kept = access.reach();
-    const auto caches = access.far_caches();
+    const auto caches = access.caches();
     access.reach().clear();
-    access.far_caches().clear();
+    access.caches().clear();
     // Ranks 0 and 1 know that they are apart. All other pairs are new.
     if (team.size() > 1 && team.rank() < 2 && team.nodes().is_local(1 - team.rank()))
-      access.reach()[1 - team.rank()] = access.far_caches()[1 - team.rank()] = false;
+      access.reach()[1 - team.rank()] = false, access.caches()[1 - team.rank()] = {};
     const auto c = ghost_cases(team.size()).front();
     const auto graph = graph_of(team, c);
     test_field<double, shared_bytes> x(graph.owned(), graph.ghosts());
@@ -101,7 +101,7 @@ TEST(GhostAgreement, ranks_that_cannot_map_each_other_send_messages_beside_ranks
       EXPECT_EQ(wrong_after_update(x, c, team.rank(), tag, double{}), 0u);
     }
     access.reach() = kept;
-    access.far_caches() = caches;
+    access.caches() = caches;
   });
 }
 

@@ -2,8 +2,8 @@
 #include <longshore/exchange/detail/exchange_plan.hpp>
 
 #include <longshore/core/error.hpp>
-#include <longshore/exchange/detail/movers/cache_distance.hpp>
 #include <longshore/exchange/detail/movers/link_mover.hpp>
+#include <longshore/exchange/detail/movers/pair_caches.hpp>
 #include <longshore/machine/memory_sizes.hpp>
 #include <longshore/transport/waiter.hpp>
 

@@ -12,7 +12,7 @@ from longshore_study.host.doctor import OK, UNKNOWN, WARN, CheckResult
 
 _MAX_SECONDS = 60
 _OPTIONS = ("--kernel", "barrier", "--transport", "threads", "--iterations", "1", "--repetitions", "1000")
-_LEAST_FAR_SECONDS = 220e-9  # the limit that plans use: src/longshore/exchange/detail/movers/cache_distance.cpp
+_LEAST_FAR_SECONDS = 220e-9  # the limit that plans use: src/longshore/exchange/detail/movers/pair_caches.cpp
 
 
 def measure(program: str, pattern: str, ranks: int | None = None) -> CacheLineSeconds | None:

@@ -3,7 +3,7 @@
 
 #include <longshore/core/bytes.hpp>
 #include <longshore/core/error.hpp>
-#include <longshore/exchange/detail/movers/cache_distance.hpp>
+#include <longshore/exchange/detail/movers/pair_caches.hpp>
 #include <longshore/transport/detail/handshake_message.hpp>
 #include <longshore/transport/shareable_memory.hpp>
 
@@ -54,9 +54,9 @@ bool describe(described_memory& described, const bound_field& memory, bool needs
 bool direct_peers::pays(const direct_peer& peer, const element_set& elements,
                         const bound_memory& at_sender, int memory) const {
   constexpr std::size_t packed_from_lines = 64, large_from_bytes = 16384;
-  if (access_.has_far_caches(peer.rank)) return false;
   const auto& fields = memories_[static_cast<std::size_t>(memory)];
   const std::size_t bytes = elements.size() * element_bytes_of(fields);
+  if (access_.caches_of(peer.rank).pack(bytes)) return false;
   if (policy_ == read_policy::large_contiguous) {
     const auto* const box = elements.box();
     // Memories of boxes count bytes.
@@ -113,7 +113,7 @@ direct_peers::direct_peers(team& ranks, read_policy policy, std::shared_ptr<mess
       knows_peers_ = false;
     else if (reach->second)
       peer.has_signals = true;
-    knows_peers_ = knows_peers_ && access_.far_caches().contains(peer.rank);
+    knows_peers_ = knows_peers_ && access_.caches().contains(peer.rank);
     (void)describe(header.signals, {reinterpret_cast<std::byte*>(peer.signals_from_peer)},
                    is_one_process);
     handshake_writer writer;
@@ -142,28 +142,48 @@ std::vector<std::vector<std::byte>> direct_peers::exchange(
   return received_attachments;
 }
 
-// A link needs two ranks that can signal each other. The first byte of a message is has_signals.
+// A link needs two ranks that can signal each other. A message has the memory in which the sender
+// measures messages, has_signals, and what is readable.
 void direct_peers::confirm() {
+  auto trial_memory = access_.buffers().take(ranks_, pair_probe::bytes);
   std::vector<std::vector<std::byte>> messages;
   for (const auto& peer : peers_) {
-    auto& message = messages.emplace_back(1, std::byte{peer.has_signals});
-    for (const bool is_readable : peer.readable) message.push_back(std::byte{is_readable});
+    handshake_writer message;
+    message.add(trial_memory.handle());
+    message.add(peer.has_signals);
+    for (const bool is_readable : peer.readable) message.add(is_readable);
+    messages.push_back(message.take());
   }
   const auto replies = messenger_->exchange_with(local_, messages, {}, [](const auto&) {});
+  std::vector<shared_memory_handle> trial_memories;
   for (std::size_t i = 0; i < peers_.size(); ++i) {
     auto& peer = peers_[i];
-    for (std::size_t m = 0; m < exposed_.size(); ++m)
-      peer.read_by_peer[m] = replies[i][m + 1] != std::byte{};
-    peer.has_signals = peer.has_signals && replies[i][0] != std::byte{};
+    handshake_reader reply(replies[i]);
+    trial_memories.push_back(reply.take<shared_memory_handle>());
+    peer.has_signals = reply.take<bool>() && peer.has_signals;
     access_.reach()[peer.rank] = peer.has_signals;
+    for (std::size_t m = 0; m < exposed_.size(); ++m) peer.read_by_peer[m] = reply.take<bool>();
   }
   // All ranks take their peers in ascending order, so that no ranks wait for each other in a circle.
-  auto& far = access_.far_caches();
-  for (const auto& peer : peers_)
-    if (!far.contains(peer.rank))
-      far[peer.rank] =
-          peer.has_signals && are_caches_far(ranks_, peer.rank, *peer.signals_from_peer,
-                                             *peer.signals_to_peer, caches_by_environment());
+  auto& caches = access_.caches();
+  std::optional<pair_caches> known;
+  for (const auto& [rank, found] : caches)
+    if (found.are_far) known = found;
+  for (std::size_t i = 0; i < peers_.size(); ++i) {
+    const auto& peer = peers_[i];
+    if (caches.contains(peer.rank)) continue;
+    auto& found = caches[peer.rank];
+    if (!peer.has_signals) continue;
+    found = measure_caches(ranks_, peer.rank,
+                           {.from_peer = *peer.signals_from_peer,
+                            .to_peer = *peer.signals_to_peer,
+                            .mine = trial_memory,
+                            .theirs = trial_memories[i],
+                            .mappings = access_.mappings()},
+                           caches_by_environment(), known);
+    if (found.are_far) known = found;
+  }
+  access_.buffers().give_back(std::move(trial_memory));
 }
 
 // The descriptions of memories follow each other, each with a header.

@@ -17,9 +17,8 @@ namespace longshore::detail {
 
 struct described_memory;
 
-/// Which parts of messages are read from the memory of their sender, if it can be mapped and if the
-/// caches of both ranks are near. Between far caches all parts are packed: a line that its owner has
-/// written takes longer from the owner's cache than from a slot that was written past the caches.
+/// Which parts of messages are read from the memory of their sender, if it can be mapped, and unless
+/// packing was measured to be much faster between these ranks (pair_caches).
 enum class read_policy {
   /// Parts that fill at least half of the cache lines in which they lie, and parts in fewer than 64
   /// lines. Other parts, such as a face across x, are packed: moving all their lines takes longer.

@@ -10,10 +10,6 @@
 namespace longshore::detail {
 namespace {
 
-// Messages of at least this size to far peers are packed with streaming stores. Smaller messages
-// gain nothing.
-constexpr std::size_t streamed_from_bytes = 4096;
-
 // Returns fields like those of `memory` that lie in a packed message.
 bound_memory packed_fields(const bound_memory& memory) {
   auto packed = memory;
@@ -37,9 +33,8 @@ message_packer::message_packer(const mover_context& context, const outgoing_mess
     payload_bytes_ += out.elements.size() * element_bytes_of(memory);
     for (const auto& field : memory) is_aligned = is_aligned && field.element_bytes % 4 == 0;
   }
-  const bool is_far =
-      context.knows_caches && node_access::of(context.ranks).has_far_caches(message.peer);
-  if (can_stream_lines && is_aligned && is_far && payload_bytes_ >= streamed_from_bytes)
+  if (can_stream_lines && is_aligned && context.knows_caches &&
+      node_access::of(context.ranks).caches_of(message.peer).stream(payload_bytes_))
     stores_ = copy_stores::streaming;
   parts_.reserve(message.parts.size());
   for (const auto& out : message.parts) {

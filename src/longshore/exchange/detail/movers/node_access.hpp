@@ -2,6 +2,7 @@
 // long messages, the mapped memory of other ranks, and what it has found out about them.
 #pragma once
 
+#include <longshore/exchange/detail/movers/pair_caches.hpp>
 #include <longshore/exchange/detail/movers/signal_pool.hpp>
 #include <longshore/transport/detail/mapped_memory.hpp>
 #include <longshore/transport/shareable_memory.hpp>
@@ -90,12 +91,13 @@ class node_access {
   /// For each other rank: whether that rank and this rank can map each other's memory. Both ranks
   /// have the same value. Ranks that have not shared a plan with this rank have no entry.
   [[nodiscard]] std::map<int, bool>& reach() noexcept { return reach_; }
-  /// For each other rank: whether its caches and those of this rank are far (cache_distance.hpp).
-  /// Both ranks have the same value. Ranks whose distance was not measured have no entry.
-  [[nodiscard]] std::map<int, bool>& far_caches() noexcept { return far_caches_; }
-  [[nodiscard]] bool has_far_caches(int rank) const {
-    const auto found = far_caches_.find(rank);
-    return found != far_caches_.end() && found->second;
+  /// For each other rank: what is known of its caches and those of this rank. Both ranks have the
+  /// same value. Ranks of which nothing is known have no entry.
+  [[nodiscard]] std::map<int, pair_caches>& caches() noexcept { return caches_; }
+  /// Caches of which nothing is known are near.
+  [[nodiscard]] pair_caches caches_of(int rank) const {
+    const auto found = caches_.find(rank);
+    return found == caches_.end() ? pair_caches{} : found->second;
   }
 
  private:
@@ -107,7 +109,8 @@ class node_access {
   buffer_pool buffers_;
   lent_memory lent_;
   std::optional<mapped_memory_cache> mappings_;
-  std::map<int, bool> reach_, far_caches_;
+  std::map<int, bool> reach_;
+  std::map<int, pair_caches> caches_;
 };
 
 }  // namespace longshore::detail
