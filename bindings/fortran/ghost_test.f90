@@ -426,9 +426,11 @@ contains
       allocate (x(n + size(ghosts)), x_ghosts(size(ghosts)), z(41 + turn))
       x(:n) = [(turn*real(first + i, real64), i=0, n - 1)]
       x(n + 1:) = -1
-      if (turn == 2) call one%rebind(x(:n), x(n + 1:))
-      if (turn /= 2) call one%rebind(x)
-      call one%update()
+      if (turn == 1) call one%rebind(x)
+      if (turn == 1) call one%update()
+      if (turn == 2) call one%start_update(x(:n), x(n + 1:))
+      if (turn == 2) call one%wait()
+      if (turn == 3) call one%update(x)
       call check(all(nint(x(n + 1:), int64) == turn*ghosts), 'another vector')
 
       k(:, :, turn) = -1
@@ -482,6 +484,8 @@ contains
 
     call one%rebind(z, ierr=code)
     call check_refused(code, 'another type', 'a vector of another type')
+    call one%update(z, ierr=code)
+    call check_refused(code, 'another type', 'an update of a vector of another type')
     call one%rebind(x)
     call one%start_update()
     call one%rebind(x, ierr=code)
