@@ -47,7 +47,8 @@ void copy_batch::add(const strided_box& to, const strided_box& from) {
     // of pieces can take turns piece by piece (run_share).
     const bool fits = first.prepared.pairs_with(added.prepared)
                           ? first.interleaved == 0
-                          : first.prepared.has_rows_of_short_runs() &&
+                          : source_ != copy_source::messages &&
+                                first.prepared.has_rows_of_short_runs() &&
                                 added.prepared.has_rows_of_short_runs() &&
                                 first.prepared.piece_count() == added.prepared.piece_count();
     if (!fits) continue;

@@ -17,7 +17,10 @@ enum class copy_source {
   own_memory,
   /// Cells are not prefetched. The other rank may write to the same cache lines at this moment, and
   /// would take the lines back before they are used.
-  other_rank
+  other_rank,
+  /// Packed messages. Only two copies with the same steps are interleaved, such as those of opposite
+  /// faces: the rows of more messages gain nothing, because each message has lines of its own.
+  messages
 };
 
 class copy_batch {

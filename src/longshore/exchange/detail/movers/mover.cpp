@@ -93,12 +93,10 @@ void message_store::add_parts(const incoming_message& message, stored_message& s
 }
 
 void message_store::sort() {
-  for (auto& message : messages_)
-    message.is_batch =
-        message.sender != nullptr && std::all_of(message.parts.begin(), message.parts.end(),
-                                                 [](const part& p) { return p.pairs.are_boxes(); });
-  for (std::size_t m = 0; m < messages_.size(); ++m)
+  for (std::size_t m = 0; m < messages_.size(); ++m) {
+    messages_[m].is_batch = messages_[m].sender != nullptr && has_boxes(m);
     for (std::size_t p = 0; p < messages_[m].parts.size(); ++p) order_.push_back({m, p});
+  }
   const auto key = [this](const place& at) {
     const auto& stored = messages_[at.message].parts[at.part];
     return std::pair(stored.contributor, stored.number);
@@ -117,13 +115,27 @@ void message_store::start(std::span<const combiner> combiners) {
   }
 }
 
+bool message_store::has_boxes(std::size_t i) const noexcept {
+  return std::all_of(messages_[i].parts.begin(), messages_[i].parts.end(),
+                     [](const part& p) { return p.pairs.are_boxes(); });
+}
+
+void message_store::add_copies(std::size_t i, const std::byte* packed, copy_batch& batch) const {
+  for (const auto& stored : messages_[i].parts)
+    for_each_field(messages_[i], packed, stored,
+                   [&](std::size_t k, const bound_field& to, const element_memory& from) {
+                     const auto boxes = stored.pairs.boxes(k, to.elements(), from);
+                     batch.add(boxes.to, boxes.from);
+                   });
+}
+
 template <class F>
-void message_store::for_each_field(const stored_message& message, const part& stored,
-                                   const F& f) const {
+void message_store::for_each_field(const stored_message& message, const std::byte* packed,
+                                   const part& stored, const F& f) const {
   const auto& memory = context_.memory(stored.memory);
   for (std::size_t k = 0; k < memory.size(); ++k)
     if (message.sender == nullptr)
-      f(k, memory[k], packed_elements(message.packed + stored.layout.offset(k), memory[k]));
+      f(k, memory[k], packed_elements(packed + stored.layout.offset(k), memory[k]));
     else
       f(k, memory[k],
         (*message.sender)[static_cast<std::size_t>(stored.sender_memory)][k].elements());
@@ -131,7 +143,7 @@ void message_store::for_each_field(const stored_message& message, const part& st
 
 // Combines a part.
 void message_store::store(const stored_message& message, const part& stored) const {
-  for_each_field(message, stored,
+  for_each_field(message, message.packed, stored,
                  [&](std::size_t k, const bound_field& to, const element_memory& from) {
                    const auto& by = combiners_[static_cast<std::size_t>(to.number)];
                    stored.pairs.combine(k, to.elements(), from, by.loop, by.op);
@@ -143,7 +155,7 @@ void message_store::store_all(stored_message& message) const {
   if (message.is_batch) return store_batch(message);
   for_task_shares(context_.workers, message.payload_bytes, [&](int task, int tasks) {
     for (const auto& stored : message.parts)
-      for_each_field(message, stored,
+      for_each_field(message, message.packed, stored,
                      [&](std::size_t k, const bound_field& to, const element_memory& from) {
                        stored.pairs.copy(k, to.elements(), from, to.element_bytes, task, tasks);
                      });
@@ -157,12 +169,7 @@ void message_store::store_batch(stored_message& message) const {
   const bool is_own = message.peer == context_.ranks.rank();
   if (!message.batch) {
     message.batch.emplace(is_own ? copy_source::own_memory : copy_source::other_rank);
-    for (const auto& stored : message.parts)
-      for_each_field(message, stored,
-                     [&](std::size_t k, const bound_field& to, const element_memory& from) {
-                       const auto boxes = stored.pairs.boxes(k, to.elements(), from);
-                       message.batch->add(boxes.to, boxes.from);
-                     });
+    add_copies(static_cast<std::size_t>(&message - messages_.data()), nullptr, *message.batch);
   }
   message.batch->run(context_.workers);
   context_.charge_copy(message.peer,

@@ -133,6 +133,11 @@ class message_store {
   /// `is_in_place`, nothing is copied.
   template <class F>
   void arrive(std::size_t i, const std::byte* packed, const F& finished, bool is_in_place = false);
+  /// Whether a message consists of boxes, so that its copies can be prepared.
+  [[nodiscard]] bool has_boxes(std::size_t i) const noexcept;
+  /// Adds the copies that store message i to a batch. `packed` is where the message arrives.
+  /// REQUIRES: has_boxes(i). Valid until rebind().
+  void add_copies(std::size_t i, const std::byte* packed, copy_batch& batch) const;
   /// The packed message i of the last exchange.
   [[nodiscard]] const std::byte* packed(std::size_t i) const noexcept {
     return messages_[i].packed;
@@ -169,7 +174,8 @@ class message_store {
   };
   // Calls f(k, to, from) for each field number k of the memory of a part.
   template <class F>
-  void for_each_field(const stored_message& message, const part& stored, const F& f) const;
+  void for_each_field(const stored_message& message, const std::byte* packed, const part& stored,
+                      const F& f) const;
   void store(const stored_message& message, const part& stored) const;
   void add_parts(const incoming_message& message, stored_message& stored);
   void store_all(stored_message& message) const;

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -50,7 +51,10 @@ class mpi_mover : public detail::mover {
   [[nodiscard]] traffic moved() const final { return moved_; }
   [[nodiscard]] exchange_transfers transfers() const final { return transfers_; }
   [[nodiscard]] std::size_t memory_bytes() const override;
-  void rebind() final { store_.rebind(); }
+  void rebind() final {
+    store_.rebind();
+    copies_.reset();
+  }
 
  protected:
   mpi_mover(const mover_context& context, const exchange_round& round, std::span<const int> tags,
@@ -110,6 +114,9 @@ class mpi_mover : public detail::mover {
   void store_all();
 
   detail::message_store store_;
+  bool combines_ = false;  // in the exchange that has started
+  // The copies of all packed messages, if these consist of boxes. Opposite faces are stored together.
+  std::optional<detail::copy_batch> copies_;
   std::vector<std::size_t> own_;  // numbers of messages of this rank to itself that are copied
   pages buffer_;
   std::size_t buffer_bytes_ = 0;
