@@ -133,8 +133,7 @@ int run_seeds(std::uint64_t first, std::uint64_t seeds) {
     options.transport = "threads";
     options.ranks = static_cast<int>(1 + random.below(7));
     options.ranks_per_node = static_cast<int>(random.below(4));
-    options.timeout_seconds =
-        240;  // a whole epoch is one wait, also on a machine full of other work
+    options.timeout_seconds = 240;  // for a whole epoch, also on a machine full of other work
     options.pin = false;
     std::uint64_t seed = begin;
     try {
