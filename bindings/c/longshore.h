@@ -691,8 +691,8 @@ struct longshore_box {
 };
 
 /* Cells outside of all boxes that are copies of cells elsewhere, with turned axes: faces of a cubed
- * sphere, or the fold of a tripolar grid. Cell c is cell o, where o[axis[d]] = sign[d] * c[d] +
- * offset[d] for each dimension d. */
+ * sphere, or the fold of a tripolar grid. Such a cell c is a copy of cell o: for each dimension d,
+ * o[axis[d]] = sign[d] * c[d] + offset[d]. */
 struct longshore_glued_cells {
   int64_t first[3]; /* the cells outside of all boxes */
   int64_t cells[3];

@@ -1,5 +1,6 @@
 // Measures a halo exchange through the C or Fortran interface. Functions in that language
-// (language_interface.h) make the fields and exchange; this file fills and verifies the fields.
+// (language_interface.h) make the fields and run the exchange. This file fills and verifies the
+// fields.
 #include "patterns/halo/halo_measurements.hpp"
 
 #include "harness/task_factors.hpp"

@@ -20,8 +20,8 @@ class layout_data;
 }
 
 /// Cells outside of all boxes that are copies of cells elsewhere, with turned axes: the faces of a
-/// cubed sphere, or the fold of a tripolar grid. Cell c of `beyond` is cell o, where o[axis[d]] =
-/// sign[d] * c[d] + offset[d] for each dimension d.
+/// cubed sphere, or the fold of a tripolar grid. A cell c of `beyond` is a copy of cell o: for each
+/// dimension d, o[axis[d]] = sign[d] * c[d] + offset[d].
 struct glued_cells {
   cell_box beyond;
   std::array<int, 3> axis{0, 1, 2};

@@ -187,8 +187,8 @@ struct pending_items {
 
 /// Pushes item_of(i), an addressed<Item>, for all i in [first, end), until the engine refuses an
 /// item. Returns the index of the first item that was not pushed. item_of is called once for each
-/// i, in order: `pending` keeps items that were not pushed, so all calls of one epoch must pass the
-/// same `pending`. An exception of item_of passes through.
+/// i, in order. `pending` keeps items that were made and not pushed. So all calls of one epoch must
+/// pass the same `pending`. An exception of item_of passes through.
 template <class Item, class Engine, class ItemOf>
 std::size_t push_many(Engine& engine, std::size_t first, std::size_t end, ItemOf& item_of,
                       pending_items<Item>& pending) {

@@ -25,8 +25,8 @@ struct box_copies {
   bool takes_halo = true, takes_shared = true;
 };
 
-/// Local. Throws errc::usage if the halo of a field reaches further than once around a periodic
-/// domain, because a layout has maps for once around only.
+/// Local. Throws errc::usage if the halo of a field, with its shared layers, is wider than a periodic
+/// domain. A layout knows the copies of its cells in the next period only.
 void check_widths_in_domain(const layout_data& layout, std::size_t number,
                             const box_field_memory& field);
 

@@ -109,8 +109,8 @@ def _levels(
 
 
 def _complete(draft: Draft) -> ConfirmingStudy:
-    """The study with the number of sessions that the change needs. Factors or levels that
-    longshore-bench does not know are left out."""
+    """The study, with enough sessions to detect the difference, but at most 8. Factors or levels
+    that longshore-bench does not know are left out."""
     levels = dict(draft.levels)
     left_out: list[str] = []
     while True:

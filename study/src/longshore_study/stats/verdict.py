@@ -1,9 +1,9 @@
 """The verdict on a difference, given a margin below which differences do not matter.
 
 Each hypothesis compares the difference with the margin, not with zero. The verdict is *regressed*
-or *improved* if the difference is significantly larger than the margin, and *same* if it is
-significantly smaller in both directions (two one-sided tests, Schuirmann 1987). Otherwise the
-verdict is *inconclusive*.
+or *improved* if the difference is significantly larger than the margin. It is *same* if the
+difference is significantly smaller than the margin, for better and for worse (two one-sided tests,
+Schuirmann 1987). Otherwise the verdict is *inconclusive*.
 """
 
 from __future__ import annotations
