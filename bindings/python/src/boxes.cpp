@@ -400,7 +400,7 @@ Until the operation is complete, neither read nor write the fields.)")
       .def(
           "interior_of",
           [](const rank_boxes& self, nb::handle field) {
-            return interior(self.fields[checked_number_of(self.fields, field)].layers);
+            return interior(self.fields[checked_index_of(self.fields, field)].layers);
           },
           "field"_a,
           nb::sig("def interior_of(self, field: " FIELD_OF_CALL ") -> tuple[slice, ...]"),

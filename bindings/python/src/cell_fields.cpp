@@ -58,7 +58,7 @@ template <class Set>
 void for_each_field(std::vector<cell_field>& fields, nb::handle given, const Set& set) {
   if (nb::isinstance<nb::dict>(given)) {
     for (const auto [key, value] : nb::borrow<nb::dict>(given))
-      set(fields[checked_number_of(fields, key)], value);
+      set(fields[checked_index_of(fields, key)], value);
     return;
   }
   for (cell_field& field : fields) set(field, given);
@@ -234,7 +234,7 @@ field_memory memory_of(nb::handle array, cell_field& field, const shape_list& ce
   return memory_at(memory.data, field, cells, memory.strides_bytes);
 }
 
-int number_of(std::span<const cell_field> fields, nb::handle given) {
+int index_of(std::span<const cell_field> fields, nb::handle given) {
   const auto at = [&](auto found) { return static_cast<int>(found - fields.begin()); };
   if (std::string name; nb::try_cast(given, name)) {
     const auto named =
@@ -264,11 +264,11 @@ int number_of(std::span<const cell_field> fields, nb::handle given) {
                                        std::numeric_limits<int>::max()));
 }
 
-std::size_t checked_number_of(std::span<const cell_field> fields, nb::handle given) {
-  const int number = number_of(fields, given);
-  if (number < 0 || static_cast<std::size_t>(number) >= fields.size())
-    fail(errc::usage, "field {}: there are the fields 0 to {}", number, fields.size() - 1);
-  return static_cast<std::size_t>(number);
+std::size_t checked_index_of(std::span<const cell_field> fields, nb::handle given) {
+  const int index = index_of(fields, given);
+  if (index < 0 || static_cast<std::size_t>(index) >= fields.size())
+    fail(errc::usage, "field {}: there are the fields 0 to {}", index, fields.size() - 1);
+  return static_cast<std::size_t>(index);
 }
 
 bool have_same_layers(std::span<const cell_field> fields) {

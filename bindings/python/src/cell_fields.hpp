@@ -65,11 +65,11 @@ struct field_block {
 [[nodiscard]] field_memory memory_of(nb::handle array, cell_field& field, const shape_list& cells,
                                      std::string_view block);
 
-/// Returns the number of a field, which is given by its number, its name, or its arrays. The number
+/// Returns the index of a field, which is given by its index, its name, or its arrays. The index
 /// itself is not checked.
-[[nodiscard]] int number_of(std::span<const cell_field> fields, nb::handle given);
-/// Like number_of(), but throws errc::usage for a number that no field has.
-[[nodiscard]] std::size_t checked_number_of(std::span<const cell_field> fields, nb::handle given);
+[[nodiscard]] int index_of(std::span<const cell_field> fields, nb::handle given);
+/// Like index_of(), but throws errc::usage for an index that no field has.
+[[nodiscard]] std::size_t checked_index_of(std::span<const cell_field> fields, nb::handle given);
 /// The layers of all fields, which must be the same. `what`: the property that needs this.
 [[nodiscard]] const field_layers& layers_of_all(std::span<const cell_field> fields,
                                                 const char* what);

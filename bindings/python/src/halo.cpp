@@ -265,7 +265,7 @@ nb::tuple box(const shape_list& begin, const shape_list& end) {
 }
 
 const field_layers& layers_of(const rank_halo& self, nb::handle field) {
-  return self.fields[checked_number_of(self.fields, field)].layers;
+  return self.fields[checked_index_of(self.fields, field)].layers;
 }
 
 struct cell_box {

@@ -10,7 +10,7 @@ namespace longshore::python {
 exchange_part part_from(std::span<const cell_field> fields, nb::handle arrays, nb::handle given,
                         nb::handle width) {
   exchange_part part;
-  for (const nb::handle array : arrays) part.fields.push_back(number_of(fields, array));
+  for (const nb::handle array : arrays) part.fields.push_back(index_of(fields, array));
   if (nb::isinstance<nb::list>(given) || nb::isinstance<nb::tuple>(given)) {
     if (nb::len(given) == 0)
       fail(errc::usage, "fields: no field: name some, or pass None for all fields");
@@ -18,10 +18,10 @@ exchange_part part_from(std::span<const cell_field> fields, nb::handle arrays, n
       // On a rank without boxes, all fields of Boxes are the same empty tuple.
       if (nb::isinstance<nb::tuple>(field))
         fail(errc::usage, "fields: a tuple of arrays: give the name or the number of the field");
-      part.fields.push_back(number_of(fields, field));
+      part.fields.push_back(index_of(fields, field));
     }
   } else if (!given.is_none()) {
-    part.fields.push_back(number_of(fields, given));
+    part.fields.push_back(index_of(fields, given));
   }
   // The plan keeps each part of earlier calls. A part does not depend on the order of its fields.
   std::sort(part.fields.begin(), part.fields.end());

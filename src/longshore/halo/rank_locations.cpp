@@ -53,13 +53,13 @@ struct grouping {
 // Splits groups by the objects of their ranks. The new groups are numbered in the order of the
 // outer group and the object.
 grouping split(const grouping& outer, const std::vector<int>& object_of) {
-  std::map<std::pair<int, int>, int> number_of;
+  std::map<std::pair<int, int>, int> inner_group_of;
   for (std::size_t r = 0; r < object_of.size(); ++r)
-    number_of[{outer.group_of[r], object_of[r]}] = 0;
+    inner_group_of[{outer.group_of[r], object_of[r]}] = 0;
   grouping inner;
-  for (auto& [group, number] : number_of) number = inner.count++;
+  for (auto& [outer_and_object, group] : inner_group_of) group = inner.count++;
   for (std::size_t r = 0; r < object_of.size(); ++r)
-    inner.group_of.push_back(number_of[{outer.group_of[r], object_of[r]}]);
+    inner.group_of.push_back(inner_group_of[{outer.group_of[r], object_of[r]}]);
   return inner;
 }
 

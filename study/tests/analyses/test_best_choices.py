@@ -83,15 +83,15 @@ def test_noise_common_to_a_launch_does_not_hide_the_winner(store: Store) -> None
     """The figures of launches overlap, but the ratio within each launch is the same."""
     gathers(store, {"direct": 9.0, "agp": 8.0, "exstack": 8.999})
     (answer,) = answered(store)
-    assert (answer.name, answer.near, answer.others) == ("direct", ("exstack",), 2)
-    assert answer.near_text == "exstack"
+    assert (answer.name, answer.within_noise, answer.others) == ("direct", ("exstack",), 2)
+    assert answer.within_noise_text == "exstack"
 
 
 def test_only_the_first_of_many_within_noise_are_named(store: Store) -> None:
     gathers(store, {f"s{i}": 5.0 for i in range(7)})
     (answer,) = answered(store)
-    assert len(answer.near) == 6
-    assert answer.near_text.endswith("; 3 more")
+    assert len(answer.within_noise) == 6
+    assert answer.within_noise_text.endswith("; 3 more")
 
 
 def test_auto_is_judged_against_the_best_fixed_level(store: Store) -> None:
@@ -99,7 +99,7 @@ def test_auto_is_judged_against_the_best_fixed_level(store: Store) -> None:
     (answer,) = answered(store)
     assert answer.auto is not None
     assert answer.auto.share == pytest.approx(0.9, abs=0.01)
-    assert not answer.auto.near
+    assert not answer.auto.is_within_noise
     assert answer.auto.text == "auto chose direct: 90 % of the best fixed strategy"
 
 
@@ -119,7 +119,7 @@ def test_auto_within_noise_says_so_and_auto_alone_is_not_judged(store: Store) ->
     assert near.auto.text == "auto chose direct: 100 % of the best fixed strategy, within noise"
     assert near.auto.short_text == "100%~ (direct)"
     assert alone.auto is None
-    assert alone.near_text == "no other was measured"
+    assert alone.within_noise_text == "no other was measured"
 
 
 def test_an_automatic_algorithm_is_judged_within_its_mode(store: Store) -> None:

@@ -88,7 +88,7 @@ def test_a_figure_is_the_median_of_launches_and_ties_are_marked(store: Store) ->
         put(store, "gather", {"strategy": "direct"}, direct, index=index)
         put(store, "gather", {"strategy": "exstack"}, exstack, index=index)
     found = ranked(store)
-    assert [(e.how["strategy"], e.value, e.near) for e in found] == [
+    assert [(e.how["strategy"], e.value, e.is_within_noise) for e in found] == [
         ("agp", 11.0, False),
         ("direct", 9.9, True),
         ("exstack", 2.0, False),

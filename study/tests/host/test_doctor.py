@@ -14,7 +14,7 @@ from longshore_study.base.near_and_far import CacheLineSeconds
 from longshore_study.cli import command_line
 from longshore_study.host import doctor, line_probe
 from longshore_study.host.doctor import OK, UNKNOWN, WARN, CheckResult, Machine
-from longshore_study.host.fixed_work_probe import CoreNoise, check_results, measure, noise_of
+from longshore_study.host.fixed_work_probe import CoreNoise, measure, noise_and_core_speeds, noise_of
 
 
 def machine(root: Path, **files: str) -> Machine:
@@ -144,11 +144,11 @@ def test_interrupted_work_is_seen_and_quiet_work_is_not() -> None:
     disturbed = noise_of(1, [1000] * 900 + [4_000_000])
     assert disturbed.lost_fraction == pytest.approx(3_999_000 / 4_900_000)
     assert disturbed.longest_microseconds == pytest.approx(3999.0)
-    assert [finding.state for finding in check_results([quiet, disturbed])] == [WARN, OK]
-    assert [finding.state for finding in check_results([quiet])] == [OK, OK]
+    assert [finding.state for finding in noise_and_core_speeds([quiet, disturbed])] == [WARN, OK]
+    assert [finding.state for finding in noise_and_core_speeds([quiet])] == [OK, OK]
     slow = CoreNoise(2, 100, 2 * quiet.usual_microseconds, 0.0, 0.0)
-    assert [finding.state for finding in check_results([quiet, slow])] == [OK, WARN]
-    assert check_results([])[0].state == UNKNOWN
+    assert [finding.state for finding in noise_and_core_speeds([quiet, slow])] == [OK, WARN]
+    assert noise_and_core_speeds([])[0].state == UNKNOWN
 
 
 def test_the_measurement_runs_on_this_machine() -> None:

@@ -140,7 +140,7 @@ def test_an_output_without_its_end_is_refused_or_marked() -> None:
     assert "without 'Finished', after 6 of 8 modes; --partial imports the part that is there" in message
     (found,) = read("halobench", cut, partial=True)
     assert len(records_of(found)) == 6
-    assert found.partial is not None
+    assert found.why_incomplete is not None
 
 
 def test_a_line_cut_in_the_middle_is_refused_or_left_out() -> None:
@@ -223,7 +223,7 @@ def test_bale_without_its_last_strategy_is_refused_or_marked() -> None:
     cut = BALE[: BALE.index("  Conveyor")]
     assert "ends without conveyor; --partial" in refused("bale", cut)
     (found,) = read("bale", cut, partial=True)
-    assert found.partial == "bale's output ends without conveyor"
+    assert found.why_incomplete == "bale's output ends without conveyor"
     assert len(records_of(found)) == 3
 
 
@@ -276,7 +276,7 @@ def test_the_name_of_chapels_program_gives_the_distribution(program: str, table:
 def test_chapel_without_its_last_line_is_refused_or_marked() -> None:
     cut = CHAPEL[: CHAPEL.index("       AGG")]
     assert "ends without AGG" in refused("chapel-ig", cut)
-    assert read("chapel-ig", cut, partial=True)[0].partial is not None
+    assert read("chapel-ig", cut, partial=True)[0].why_incomplete is not None
 
 
 def test_chapel_needs_its_command_line() -> None:

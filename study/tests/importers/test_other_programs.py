@@ -327,7 +327,7 @@ def test_a_log_of_isx_over_mpi_that_repeats_one_line_is_not_measured_from() -> N
 def test_isx_cut_before_its_last_line_is_refused_or_marked() -> None:
     cut = ISX_SCREEN[: ISX_SCREEN.index(" seconds\n", ISX_SCREEN.index("all2all"))]
     assert "ends without 'Average all2all time (per PE)'; --partial" in refused("isx", cut)
-    assert one("isx", cut, partial=True).partial is not None
+    assert one("isx", cut, partial=True).why_incomplete is not None
 
 
 CHAPEL_ISX = """\
@@ -650,7 +650,7 @@ def test_imb_has_a_row_per_table_and_size() -> None:
     assert results(found)[1]["repetitions"] == 10
     cut = IMB[: IMB.index("# All processes")]
     assert "--partial" in refused("imb", cut)
-    assert one("imb", cut, partial=True).partial is not None
+    assert one("imb", cut, partial=True).why_incomplete is not None
 
 
 def test_groups_of_imb_that_run_at_once_are_factors() -> None:
@@ -802,7 +802,7 @@ def test_json_of_bale_that_was_killed_has_the_strategies_that_ended() -> None:
     assert "--partial" in refused("bale", cut, ranks_per_node=2)
     found = one("bale", cut, ranks_per_node=2, partial=True)
     assert [result["variant"]["strategy"] for result in results(found)] == ["agp"]
-    assert found.partial is not None
+    assert found.why_incomplete is not None
 
 
 def test_bale_in_json_has_the_bandwidth_of_its_seconds() -> None:

@@ -98,7 +98,7 @@ class known_fields {
     return writer.take();
   }
   void learn(int rank, handshake_reader& reader) {
-    strides_[rank] = reader.take_all<strides_bytes>(memories(rank));
+    strides_[rank] = reader.take_values<strides_bytes>(memories(rank));
   }
   /// The number of memories of a rank: one per box and field.
   [[nodiscard]] std::size_t memories(int rank) const {
@@ -187,7 +187,7 @@ void learn_strides(team& ranks, messenger& neighbours, std::span<known_fields* c
       std::all_of(all.begin(), all.end(), [](const auto* fields) { return fields->is_dense(); });
   if (ranks.allreduce_value<int>(is_dense ? 0 : 1, reduction::max) == 0) return;
   handshake_writer writer;
-  for (const auto* fields : all) writer.add_all(std::span<const std::byte>(fields->told()));
+  for (const auto* fields : all) writer.add_values(std::span<const std::byte>(fields->told()));
   const std::vector<std::vector<std::byte>> messages(neighbours.peers().size(), writer.take());
   const auto received =
       neighbours.exchange(messages, agreed_numbers(1), [](const agreed_numbers&) {});

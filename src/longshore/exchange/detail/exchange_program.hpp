@@ -2,7 +2,7 @@
 // transfer their messages. A program names memories and elements by numbers, not by addresses.
 #pragma once
 
-#include <longshore/exchange/detail/bound_memory.hpp>
+#include <longshore/exchange/detail/bound_fields.hpp>
 #include <longshore/exchange/detail/elements/element_set.hpp>
 #include <longshore/transport/node_map.hpp>
 
@@ -79,7 +79,7 @@ struct exchange_program {
 };
 
 /// Returns the bytes of an element of all fields.
-[[nodiscard]] inline std::size_t element_bytes_of(const bound_memory& memory) noexcept {
+[[nodiscard]] inline std::size_t element_bytes_of(const bound_fields& memory) noexcept {
   std::size_t bytes = 0;
   for (const auto& field : memory) bytes += field.element_bytes;
   return bytes;

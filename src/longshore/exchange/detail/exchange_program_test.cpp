@@ -20,7 +20,7 @@ std::vector<std::vector<std::vector<std::uint32_t>>> elements_of(
 
 // Memories with one field of bytes.
 rank_memories memories_of_bytes(std::size_t count) {
-  return rank_memories(count, bound_memory{{nullptr, 1, 1, 0}});
+  return rank_memories(count, bound_fields{{nullptr, 1, 1, 0}});
 }
 
 TEST(ExchangeProgram, messages_to_other_hosts_are_cut_alike_at_both_ends) {

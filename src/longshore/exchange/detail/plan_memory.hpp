@@ -2,7 +2,7 @@
 #pragma once
 
 #include <longshore/core/bytes.hpp>
-#include <longshore/exchange/detail/bound_memory.hpp>
+#include <longshore/exchange/detail/bound_fields.hpp>
 #include <longshore/exchange/detail/movers/node_access.hpp>
 #include <longshore/transport/shareable_memory.hpp>
 #include <longshore/transport/team.hpp>
@@ -21,7 +21,7 @@ namespace longshore::detail {
 class packed_layout {
  public:
   /// The elements begin at `offset` or a little later.
-  packed_layout(const bound_memory& fields, std::size_t count, std::size_t offset = 0)
+  packed_layout(const bound_fields& fields, std::size_t count, std::size_t offset = 0)
       : end_(offset) {
     for (std::size_t f = 0; f < fields.size(); ++f) {
       const std::size_t bytes = fields[f].element_bytes;

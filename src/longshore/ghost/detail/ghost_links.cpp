@@ -88,7 +88,7 @@ void write_list(handshake_writer& writer, const index_list& before, const index_
   if (edits.empty()) {
     writer.add(list_form::complete);
     writer.add(count);
-    writer.add_all(std::span(list.indices(), count));
+    writer.add_values(std::span(list.indices(), count));
     return;
   }
   writer.add(list_form::edited);
@@ -96,7 +96,7 @@ void write_list(handshake_writer& writer, const index_list& before, const index_
   std::size_t i = 0;
   for (const auto& e : edits) {
     writer.add(e);
-    if (e.begin == new_numbers) writer.add_all(std::span(list.indices() + i, e.count));
+    if (e.begin == new_numbers) writer.add_values(std::span(list.indices() + i, e.count));
     i += e.count;
   }
 }
@@ -108,12 +108,12 @@ index_list read_list(handshake_reader& reader, const index_list& before) {
     return {first, reader.take<std::uint32_t>()};
   }
   const auto count = reader.take<std::uint32_t>();
-  if (form == list_form::complete) return index_list(reader.take_all<std::uint32_t>(count));
+  if (form == list_form::complete) return index_list(reader.take_values<std::uint32_t>(count));
   std::vector<std::uint32_t> list;
   for (std::uint32_t n = 0; n < count; ++n) {
     const auto e = reader.take<edit>();
     if (e.begin == new_numbers) {
-      const auto numbers = reader.take_all<std::uint32_t>(e.count);
+      const auto numbers = reader.take_values<std::uint32_t>(e.count);
       list.insert(list.end(), numbers.begin(), numbers.end());
     } else {
       for (std::uint32_t i = 0; i < e.count; ++i) list.push_back(before[e.begin + i]);

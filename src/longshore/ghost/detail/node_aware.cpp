@@ -36,12 +36,12 @@ void write(handshake_writer& writer, const index_list& list) {
   if (list.is_contiguous())
     writer.add(list.first());
   else
-    writer.add_all(std::span(list.indices(), list.size()));
+    writer.add_values(std::span(list.indices(), list.size()));
 }
 index_list read(handshake_reader& reader) {
   const auto count = reader.take<std::uint32_t>();
   if (reader.take<std::uint32_t>() != 0) return {reader.take<std::uint32_t>(), count};
-  return index_list(reader.take_all<std::uint32_t>(count));
+  return index_list(reader.take_values<std::uint32_t>(count));
 }
 
 // Returns the numbers of all lists, each once, in ascending order.
@@ -315,7 +315,7 @@ node_aware_planner::messages node_aware_planner::places() {
   for (auto& [mate, told] : told_) {
     handshake_writer writer;
     write(writer, index_list(std::move(told.elements)));
-    writer.add_all(std::span<const std::uint32_t>(told.contributions));
+    writer.add_values(std::span<const std::uint32_t>(told.contributions));
     by_rank[mate] = writer.take();
   }
   return outgoing(std::move(by_rank));

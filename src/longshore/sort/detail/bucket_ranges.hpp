@@ -15,7 +15,7 @@
 namespace longshore::detail {
 
 /// Divides the radix keys in [lowest, highest] among buckets. Invariant: bucket b holds the radix
-/// keys above last_[b - 1], up to and including last_[b].
+/// keys above last_keys_[b - 1], up to and including last_keys_[b].
 template <class RadixKey>
 class bucket_ranges {
  public:
@@ -31,7 +31,7 @@ class bucket_ranges {
       const bool beyond =
           width_less_1 == ~std::uint64_t{0} || earlier > ranges.span() / (width_less_1 + 1);
       const std::uint64_t begin = beyond ? ranges.span() : earlier * (width_less_1 + 1);
-      ranges.last_.push_back(
+      ranges.last_keys_.push_back(
           static_cast<RadixKey>(lowest + (begin + std::min(width_less_1, ranges.span() - begin))));
     }
     // A single bucket may be 2^64 wide, which no divisor can hold.
@@ -41,16 +41,18 @@ class bucket_ranges {
   }
 
   /// Makes `empty_buckets` buckets that hold nothing, one bucket up to and including each radix key
-  /// in `last`, and one bucket for the rest. REQUIRES: `last` ascends.
-  static bucket_ranges ending_at(RadixKey lowest, RadixKey highest, std::vector<RadixKey> last,
+  /// in `last_keys`, and one bucket for the rest. REQUIRES: `last_keys` ascends.
+  static bucket_ranges ending_at(RadixKey lowest, RadixKey highest, std::vector<RadixKey> last_keys,
                                  std::size_t empty_buckets) {
     bucket_ranges ranges(lowest, highest);
-    ranges.last_ = std::move(last);
+    ranges.last_keys_ = std::move(last_keys);
     ranges.empty_buckets_ = empty_buckets;
     return ranges;
   }
 
-  [[nodiscard]] std::size_t buckets() const noexcept { return empty_buckets_ + last_.size() + 1; }
+  [[nodiscard]] std::size_t buckets() const noexcept {
+    return empty_buckets_ + last_keys_.size() + 1;
+  }
   [[nodiscard]] RadixKey lowest() const noexcept { return lowest_; }
   [[nodiscard]] RadixKey highest() const noexcept { return highest_; }
   // A key below `lowest` has a distance above the span too, because unsigned numbers wrap around.
@@ -92,12 +94,12 @@ class bucket_ranges {
   [[nodiscard]] key_range range_of(std::size_t bucket) const noexcept {
     if (bucket < empty_buckets_) return {lowest_, lowest_};
     const std::size_t b = bucket - empty_buckets_;
-    const RadixKey highest = b == last_.size() ? highest_ : std::min(last_[b], highest_);
+    const RadixKey highest = b == last_keys_.size() ? highest_ : std::min(last_keys_[b], highest_);
     RadixKey lowest = lowest_;
     if (b > 0)
-      lowest = last_[b - 1] >= highest
+      lowest = last_keys_[b - 1] >= highest
                    ? highest
-                   : std::max<RadixKey>(lowest_, static_cast<RadixKey>(last_[b - 1] + 1));
+                   : std::max<RadixKey>(lowest_, static_cast<RadixKey>(last_keys_[b - 1] + 1));
     return {lowest, std::max(lowest, highest)};
   }
 
@@ -115,9 +117,8 @@ class bucket_ranges {
             width.quotient_of_half_range(static_cast<RadixKey>(key - lowest)));
       });
     else
-      body([last = last_.data(), count = last_.size(), first = empty_buckets_](RadixKey key) {
-        return first + search(last, count, key);
-      });
+      body([last_keys = last_keys_.data(), count = last_keys_.size(), first = empty_buckets_](
+               RadixKey key) { return first + search(last_keys, count, key); });
   }
 
   /// Whether with_part_of() can divide the buckets: there is one bucket, or all have the same
@@ -151,7 +152,7 @@ class bucket_ranges {
 
   /// The last radix key of each bucket. The first empty_buckets() buckets and the last bucket are
   /// left out.
-  [[nodiscard]] std::span<const RadixKey> ends() const noexcept { return last_; }
+  [[nodiscard]] std::span<const RadixKey> last_keys() const noexcept { return last_keys_; }
   /// The number of first buckets that hold nothing.
   [[nodiscard]] std::size_t empty_buckets() const noexcept { return empty_buckets_; }
 
@@ -164,20 +165,20 @@ class bucket_ranges {
     return static_cast<RadixKey>(key - lowest_);
   }
 
-  // How many of `count` ascending bucket ends are below `key`. The loop has no branch that depends
-  // on the key.
-  static std::size_t search(const RadixKey* last, std::size_t count, RadixKey key) noexcept {
-    const RadixKey* begin = last;
+  // How many of `count` ascending last keys are below `key`. The loop has no branch that depends on
+  // the key.
+  static std::size_t search(const RadixKey* last_keys, std::size_t count, RadixKey key) noexcept {
+    const RadixKey* begin = last_keys;
     for (std::size_t n = count; n > 1;) {
       const std::size_t half = n / 2;
       begin += begin[half - 1] < key ? half : 0;
       n -= half;
     }
-    return static_cast<std::size_t>(begin - last) + (count > 0 && *begin < key ? 1 : 0);
+    return static_cast<std::size_t>(begin - last_keys) + (count > 0 && *begin < key ? 1 : 0);
   }
 
   RadixKey lowest_ = 0, highest_ = 0;
-  std::vector<RadixKey> last_;
+  std::vector<RadixKey> last_keys_;
   std::size_t empty_buckets_ = 0;
   invariant_divisor width_;
   // Whether a distance divided by width_ is the bucket. The ranges must be equally wide, and

@@ -138,7 +138,7 @@ class bucketizer {
   void count_by_comparing(std::span<const Item> chunk, const bucket_ranges<radix_key>& ranges,
                           std::span<std::size_t> counts) const {
     std::size_t in_earlier_buckets = 0, bucket = ranges.empty_buckets();
-    for (const radix_key last : ranges.ends()) {
+    for (const radix_key last : ranges.last_keys()) {
       // A counter as wide as keys of 4 or 8 bytes suits vector instructions. The number of items of
       // a chunk fits into 32 bits.
       std::conditional_t<sizeof(radix_key) == 8, std::uint64_t, std::uint32_t> not_above = 0;
@@ -153,7 +153,7 @@ class bucketizer {
   void scatter_piece(std::span<const Item> items, const bucket_ranges<radix_key>& ranges,
                      task_state& state, bool more_pieces) const {
     if (buckets_ <= max_plain_buckets) {
-      if (ranges.ends().size() == 1)
+      if (ranges.last_keys().size() == 1)
         scatter_to_few<1>(items, ranges, state.destinations);
       else
         scatter_to_few<max_plain_buckets - 1>(items, ranges, state.destinations);
@@ -169,9 +169,9 @@ class bucketizer {
 
   // Keeps the counts of all buckets in one register: bucket b has the bits from count_bits * b on.
   // (With counters in memory, each item would wait for the store of the previous counter.) A batch
-  // has no more items than a count can hold. Compares each key with `Ends` bucket ends. REQUIRES:
-  // `ranges` has at most `Ends` ends.
-  template <std::size_t Ends>
+  // has no more items than a count can hold. Compares each key with `LastKeys` last keys. REQUIRES:
+  // `ranges` has at most `LastKeys` of them.
+  template <std::size_t LastKeys>
   void scatter_to_few(std::span<const Item> items, const bucket_ranges<radix_key>& ranges,
                       std::span<Item*> destinations) const noexcept {
     constexpr std::uint32_t count_bits = 16;
@@ -180,10 +180,10 @@ class bucketizer {
     static_assert(max_plain_buckets * count_bits <= 64, "all counts must fit into one register");
     std::array<Item*, max_plain_buckets> next{};
     std::copy(destinations.begin(), destinations.end(), next.begin());
-    // No key is above the highest, so unused ends count no key.
-    std::array<radix_key, Ends> last{};
-    last.fill(ranges.highest());
-    std::copy(ranges.ends().begin(), ranges.ends().end(), last.begin());
+    // No key is above the highest, so unused last keys count no key.
+    std::array<radix_key, LastKeys> last_keys{};
+    last_keys.fill(ranges.highest());
+    std::copy(ranges.last_keys().begin(), ranges.last_keys().end(), last_keys.begin());
     const auto first_bucket = static_cast<std::uint32_t>(ranges.empty_buckets());
     for (std::size_t begin = 0; begin < items.size(); begin += batch_items) {
       const std::size_t end = std::min(items.size(), begin + batch_items);
@@ -191,7 +191,7 @@ class bucketizer {
       for (std::size_t i = begin; i < end; ++i) {
         const radix_key key = radix_key_of_(items[i]);
         std::uint32_t bucket = first_bucket;
-        for (const radix_key end_key : last) bucket += key > end_key ? 1 : 0;
+        for (const radix_key last : last_keys) bucket += key > last ? 1 : 0;
         next[bucket][(counts >> (count_bits * bucket)) & max_count] = items[i];
         counts += std::uint64_t{1} << (count_bits * bucket);
       }

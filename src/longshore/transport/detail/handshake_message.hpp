@@ -19,7 +19,7 @@ class handshake_writer {
     bytes_.insert(bytes_.end(), bytes, bytes + sizeof(T));
   }
   template <class T>
-  void add_all(std::span<const T> values) {
+  void add_values(std::span<const T> values) {
     const auto bytes = std::as_bytes(values);
     bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
   }
@@ -44,7 +44,7 @@ class handshake_reader {
     return value;
   }
   template <class T>
-  [[nodiscard]] std::vector<T> take_all(std::size_t count) {
+  [[nodiscard]] std::vector<T> take_values(std::size_t count) {
     std::vector<T> values(count);
     if (count > 0) std::memcpy(values.data(), bytes_.data(), count * sizeof(T));
     bytes_ = bytes_.subspan(count * sizeof(T));

@@ -31,7 +31,7 @@ class AutoResult:
     entry: RankedVariant
     share: float
     """1 if `auto` is as good as the best fixed level, below 1 if `auto` is worse."""
-    near: bool
+    is_within_noise: bool
     """Whether the difference from the best fixed level is within noise."""
 
     @property
@@ -42,12 +42,12 @@ class AutoResult:
 
     @property
     def text(self) -> str:
-        factor, close = PATTERNS[self.entry.pattern].auto, ", within noise" if self.near else ""
+        factor, close = PATTERNS[self.entry.pattern].auto, ", within noise" if self.is_within_noise else ""
         return f"auto chose {self.chosen}: {100 * self.share:.0f} % of the best fixed {factor}{close}"
 
     @property
     def short_text(self) -> str:
-        return f"{self.share:.0%}{'~' if self.near else ''} ({self.chosen})"
+        return f"{self.share:.0%}{'~' if self.is_within_noise else ''} ({self.chosen})"
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class BestChoice:
     best: RankedVariant
     name: str
     """The best choice in words; empty if there was only one choice."""
-    near: tuple[str, ...]
+    within_noise: tuple[str, ...]
     """The other choices whose difference from the best choice is within noise."""
     others: int
     where: str
@@ -68,13 +68,13 @@ class BestChoice:
     auto: AutoResult | None
 
     @property
-    def near_text(self) -> str:
+    def within_noise_text(self) -> str:
         if not self.others:
             return "no other was measured"
-        if not self.near:
+        if not self.within_noise:
             return "no other"
-        more = len(self.near) - _MAX_NAMED
-        return "; ".join(self.near[:_MAX_NAMED]) + (f"; {more} more" if more > 0 else "")
+        more = len(self.within_noise) - _MAX_NAMED
+        return "; ".join(self.within_noise[:_MAX_NAMED]) + (f"; {more} more" if more > 0 else "")
 
     @property
     def in_cache(self) -> bool:
@@ -90,10 +90,10 @@ class BestChoice:
         auto = None
         if self.auto is not None:
             how = self.auto.entry.how
-            auto = {"how": how, "of_best_fixed": self.auto.share, "not_told_from_best_fixed": self.auto.near}
+            auto = {"how": how, "of_best_fixed": self.auto.share, "not_told_from_best_fixed": self.auto.is_within_noise}
         return {
             "pattern": self.best.pattern, "where": self.where, "work": self.best.work, "how": self.best.how,
-            "not_told_from_it": list(self.near), "of_memory_copy": self.best.share, "auto": auto,
+            "not_told_from_it": list(self.within_noise), "of_memory_copy": self.best.share, "auto": auto,
         }  # fmt: skip
 
 
@@ -110,7 +110,7 @@ def best_choices(ranked: Sequence[RankedVariant]) -> list[BestChoice]:
     pairs = [(group[0], other) for group in groups for other in group[1:]]
     # All pairs are compared in one call, so that they share one estimate of the noise.
     pairs += [pair for pair in rivals if pair is not None and pair not in pairs]
-    near = dict(zip(pairs, within_noise(pairs), strict=True))
+    are_within_noise = dict(zip(pairs, within_noise(pairs), strict=True))
     choices = []
     for group, pair in zip(groups, rivals, strict=True):
         best, others, named = group[0], group[1:], names[group[0].pattern]
@@ -118,11 +118,11 @@ def best_choices(ranked: Sequence[RankedVariant]) -> list[BestChoice]:
             BestChoice(
                 best,
                 name=named.chosen(best),
-                near=tuple(named.chosen(other) for other in others if near[best, other]),
+                within_noise=tuple(named.chosen(other) for other in others if are_within_noise[best, other]),
                 others=len(others),
                 where=named.where(best),
                 problem=named.problem(best),
-                auto=_judged(*pair, near=near[pair]) if pair else None,
+                auto=_judged(*pair, is_within_noise=are_within_noise[pair]) if pair else None,
             )
         )
     return choices
@@ -141,11 +141,11 @@ def _auto_and_fixed(group: Sequence[RankedVariant]) -> tuple[RankedVariant, Rank
     return None
 
 
-def _judged(better: RankedVariant, other: RankedVariant, *, near: bool) -> AutoResult:
+def _judged(better: RankedVariant, other: RankedVariant, *, is_within_noise: bool) -> AutoResult:
     auto, fixed = (better, other) if better.how[PATTERNS[better.pattern].auto] == "auto" else (other, better)
     (ratio,) = contrasts([(fixed.figures, auto.figures)])
     plain = auto.value / fixed.value if auto.better != "lower" else fixed.value / auto.value
-    return AutoResult(auto, ratio.ratio if ratio else plain, near)
+    return AutoResult(auto, ratio.ratio if ratio else plain, is_within_noise)
 
 
 def _differ_in(factor: str, first: RankedVariant, second: RankedVariant) -> bool:

@@ -116,7 +116,9 @@ def _put_scan(exchange: Exchange, costs: Costs) -> Parts:
 def _direct(exchange: Exchange, costs: Costs) -> Parts:
     """Like put-scan without the blocks for ranks of the same node. An earlier phase stored these
     blocks at their destination."""
-    messages = sum(_train(_gap(costs, "put", pair), n, exchange) for pair, n in exchange.peers() if pair == REMOTE)
+    messages = sum(
+        _successive_messages(_gap(costs, "put", pair), n, exchange) for pair, n in exchange.peers() if pair == REMOTE
+    )
     return {"messages": messages, "barrier": _barrier(costs)}
 
 
@@ -130,7 +132,7 @@ def _one_sided(exchange: Exchange, costs: Costs) -> Parts:
     first_block, messages, claim = barrier, 0.0, 0.0
     for pair, count in exchange.peers():
         gap = _gap(costs, "rma", pair)
-        messages += max(0.0, _train(gap, count, exchange) - count * gap.per_message)
+        messages += max(0.0, _successive_messages(gap, count, exchange) - count * gap.per_message)
         first_block = max(first_block, gap.per_message)
         claim = max(claim, (gap.per_message - barrier) / CALLS_OF_RMA)
     claims = first_block - barrier + claim * (exchange.ranks - 1)
@@ -149,8 +151,14 @@ def _two_hop(exchange: Exchange, costs: Costs) -> Parts:
     node = exchange.near + 1
     nodes = exchange.ranks // node
     block = exchange.block_bytes
-    first = _train(_gap(costs, "channel", NEAR), exchange.near, exchange, block * nodes) if exchange.near else 0.0
-    second = _train(_gap(costs, "channel", REMOTE), nodes - 1, exchange, block * node) if nodes > 1 else 0.0
+    first = (
+        _successive_messages(_gap(costs, "channel", NEAR), exchange.near, exchange, block * nodes)
+        if exchange.near
+        else 0.0
+    )
+    second = (
+        _successive_messages(_gap(costs, "channel", REMOTE), nodes - 1, exchange, block * node) if nodes > 1 else 0.0
+    )
     parts = _copied(exchange, costs, first + second)
     return parts | {"copy": parts["copy"] * nodes}
 
@@ -162,7 +170,7 @@ def _collective(exchange: Exchange, costs: Costs) -> Parts:
     for pair, count in exchange.peers():
         gap = _gap(costs, "alltoallv", pair)
         fixed = max(fixed, gap.per_message)
-        moving += _train(gap, count, exchange) - count * gap.per_message
+        moving += _successive_messages(gap, count, exchange) - count * gap.per_message
     return _copied(exchange, costs, fixed + max(0.0, moving), "alltoallv")
 
 
@@ -183,7 +191,7 @@ counter (_one_sided). Each counts as one claim."""
 
 
 def _messages(exchange: Exchange, costs: Costs, transfer: str) -> float:
-    return sum(_train(_gap(costs, transfer, pair), count, exchange) for pair, count in exchange.peers())
+    return sum(_successive_messages(_gap(costs, transfer, pair), count, exchange) for pair, count in exchange.peers())
 
 
 def _copied(exchange: Exchange, costs: Costs, messages: float, call: str = "") -> Parts:
@@ -197,7 +205,7 @@ def _barrier(costs: Costs) -> float:
     return _known(costs.barrier, "kernel barrier")
 
 
-def _train(gap: Gap, count: int, exchange: Exchange, message_bytes: float | None = None) -> float:
+def _successive_messages(gap: Gap, count: int, exchange: Exchange, message_bytes: float | None = None) -> float:
     """The seconds of `count` successive messages of `message_bytes` (default: one block).
 
     The result is the larger of two costs: `count` times the cost of a message, and the cost of all
@@ -215,7 +223,7 @@ def _train(gap: Gap, count: int, exchange: Exchange, message_bytes: float | None
 def _own_block(exchange: Exchange, costs: Costs, call: str = "") -> float:
     by_call = costs.messages.get((call, SELF))
     if by_call is not None:
-        return max(0.0, _train(by_call, 1, exchange) - by_call.per_message)
+        return max(0.0, _successive_messages(by_call, 1, exchange) - by_call.per_message)
     if costs.copy is None:
         raise NotModelledError("kernel shift over copy was not measured here")
     work = exchange.ranks * exchange.block_bytes

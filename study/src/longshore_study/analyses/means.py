@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from longshore_study.base.json_values import canonical
-from longshore_study.metrics.launch_metrics import Figure, kind_of
+from longshore_study.metrics.launch_metrics import Figure, one_simulated_machine
 from longshore_study.metrics.variant_rows import reading_order
 from longshore_study.patterns import PATTERNS, main_of, pattern_rank
 from longshore_study.stats import effect
@@ -88,7 +88,7 @@ def _factors_text(figure: Figure, pooled: Collection[str]) -> str:
 
 
 def _mean(figures: Sequence[Figure], pooled: Collection[str]) -> Mean:
-    first, simulated = figures[0], kind_of(figures, "a mean")
+    first, simulated = figures[0], one_simulated_machine(figures, "a mean")
     levels = {name: {canonical({"": figure.key.shown_factors.get(name)}) for figure in figures} for name in pooled}
     by_session: dict[str, list[float]] = defaultdict(list)
     for figure in figures:

@@ -50,7 +50,7 @@ class ScalingPoint:
 
     def per_node(self, figure: Figure) -> float:
         """The figure of a launch in the unit of the curve, limited to the range of `float`."""
-        factor, _ = per_node(figure, self.layout)
+        factor, _ = conversion_to_node(figure, self.layout)
         return min(max(figure.value * factor, ulp(0.0)), sys.float_info.max)
 
     @property
@@ -79,7 +79,7 @@ class Curve:
     points: tuple[ScalingPoint, ...] = ()
 
 
-def per_node(figure: Figure, layout: Layout) -> tuple[float, str]:
+def conversion_to_node(figure: Figure, layout: Layout) -> tuple[float, str]:
     """The factor that converts a main figure to a figure per node, and the unit of the result. The
     factor of unknown patterns is 1."""
     if figure.key.pattern not in PATTERNS:
@@ -138,7 +138,7 @@ def _curves(model: Curve, figures: Sequence[Figure], layouts: Mapping[str, Layou
     curves: dict[str, tuple[Curve, dict[int, list[Figure]]]] = {}
     for figure, factors in zip(figures, all_factors, strict=True):
         rest = {name: value for name, value in factors.items() if name not in following}
-        unit = per_node(figure, layouts[figure.launch])[1]
+        unit = conversion_to_node(figure, layouts[figure.launch])[1]
         _, points = curves.setdefault(canonical(rest), (replace(model, unit=unit, factors=rest), {}))
         points.setdefault(at(figure), []).append(figure)
     return [
@@ -192,5 +192,5 @@ def _compared(curve: Curve, point: ScalingPoint, found: contrast.Contrast | None
 
 def _rate_factor(curve: Curve, point: ScalingPoint) -> float:
     """The factor that converts a figure to the rate per rank, or per node if nodes are the axis."""
-    factor, _ = per_node(point.figures[0], point.layout)
+    factor, _ = conversion_to_node(point.figures[0], point.layout)
     return factor * (1.0 if curve.axis == "nodes" else point.layout.nodes / point.layout.ranks)

@@ -37,7 +37,7 @@ class RankedVariant:
     shares: Sequence[float]
     """The share of memory copy in each launch with a known share."""
     rank: int = 0
-    near: bool = False
+    is_within_noise: bool = False
     """Whether the difference from the winner is within noise."""
     simulated: str | None = None
     """The simulated machine. Variants are ranked among those of the same machine."""
@@ -71,7 +71,7 @@ class RankedVariant:
             "of_memory_copy": self.share,
             "rank": self.rank,
             "winner": self.rank == 1,
-            "not_told_from_winner": self.near,
+            "not_told_from_winner": self.is_within_noise,
             "simulated": self.simulated,
         }
 
@@ -132,9 +132,9 @@ def _ranked(variants: Iterable[RankedVariant]) -> list[RankedVariant]:
     )
     for group in ordered:
         group.sort(key=lambda entry: entry.value, reverse=group[0].better != "lower")
-    near = iter(within_noise([(group[0], entry) for group in ordered for entry in group[1:]]))
+    are_within_noise = iter(within_noise([(group[0], entry) for group in ordered for entry in group[1:]]))
     return [
-        replace(entry, rank=rank, near=rank > 1 and next(near))
+        replace(entry, rank=rank, is_within_noise=rank > 1 and next(are_within_noise))
         for group in ordered
         for rank, entry in enumerate(group, 1)
     ]
@@ -143,16 +143,16 @@ def _ranked(variants: Iterable[RankedVariant]) -> list[RankedVariant]:
 def within_noise(pairs: Sequence[tuple[RankedVariant, RankedVariant]]) -> list[bool]:
     """Whether the difference of each pair (better, other) is within noise: the 95 % interval of the
     ratio (contrast.py) includes 1. If there is no interval, the figures must overlap instead."""
-    near = [False] * len(pairs)
+    are_within_noise = [False] * len(pairs)
     for pattern in dict.fromkeys(better.pattern for better, _ in pairs):
         indices = [index for index, (better, _) in enumerate(pairs) if better.pattern == pattern]
         ratios = contrasts([(pairs[index][0].figures, pairs[index][1].figures) for index in indices])
         for index, ratio in zip(indices, ratios, strict=True):
-            near[index] = _near(*pairs[index], ratio)
-    return near
+            are_within_noise[index] = _is_within_noise(*pairs[index], ratio)
+    return are_within_noise
 
 
-def _near(better: RankedVariant, other: RankedVariant, ratio: Contrast | None) -> bool:
+def _is_within_noise(better: RankedVariant, other: RankedVariant, ratio: Contrast | None) -> bool:
     if ratio is not None and ratio.interval is not None:
         return ratio.interval[1] >= 1.0
     if better.better == "lower":

@@ -14,7 +14,7 @@ from statistics import fmean
 
 from longshore_study.compare.estimate import metric_ratio
 from longshore_study.compare.row_effect import by_launch, by_session
-from longshore_study.metrics.launch_metrics import Figure, kind_of
+from longshore_study.metrics.launch_metrics import Figure, one_simulated_machine
 from longshore_study.stats import effect, moderated
 from longshore_study.stats.effect import Effect
 
@@ -47,7 +47,9 @@ def contrasts(pairs: Sequence[tuple[Sequence[Figure], Sequence[Figure]]]) -> lis
     in one call.
     """
     effects = [_effect(first, second) for first, second in pairs]
-    simulated = [kind_of((*first, *second), "a comparison of two variants") is not None for first, second in pairs]
+    simulated = [
+        one_simulated_machine((*first, *second), "a comparison of two variants") is not None for first, second in pairs
+    ]
     errors: dict[int, moderated.Moderated | None] = {}
     for design in (WITHIN_LAUNCH, IN_TURNS, BY_SESSION):
         # Figures without variance (imported twice, or rounded to the same value) prove no

@@ -21,7 +21,7 @@ from longshore_study.compare.contrast import BY_SESSION, IN_TURNS, WITHIN_LAUNCH
 from longshore_study.compare.estimate import metric_ratio
 from longshore_study.compare.guidelines import BUILT_IN, last_of_each, of_study_files
 from longshore_study.compare.row_effect import by_launch, overlapping
-from longshore_study.metrics.launch_metrics import Figure, Measurements, kind_of, measure
+from longshore_study.metrics.launch_metrics import Figure, Measurements, measure, one_simulated_machine
 from longshore_study.patterns import pattern_rank
 from longshore_study.patterns.pattern import Guideline
 from longshore_study.stats import effect, moderated, multiplicity, verdict
@@ -142,7 +142,7 @@ def _row(guideline: Guideline, study: str, faster: Sequence[Figure], than: Seque
     """The row before it is judged. None if no launch and no session has both variants."""
     warnings: tuple[str, ...] = ()
     compared = WITHIN_LAUNCH
-    simulated = kind_of((*faster, *than), f"the guideline of {guideline.faster} and {guideline.than}")
+    simulated = one_simulated_machine((*faster, *than), f"the guideline of {guideline.faster} and {guideline.than}")
     variants = [by_launch(figures) for figures in (faster, than)]
     shared = variants[0].keys() & variants[1].keys()
     if not shared:

@@ -11,7 +11,7 @@ from longshore_study.base.errors import LongshoreError
 from longshore_study.compare.estimate import Estimate
 from longshore_study.compare.judged_row import JudgedRow
 from longshore_study.compare.pairing import PairedRow
-from longshore_study.metrics.launch_metrics import kind_of
+from longshore_study.metrics.launch_metrics import one_simulated_machine
 from longshore_study.stats import effect, verdict
 
 
@@ -19,7 +19,7 @@ def refuse_mixed(row: PairedRow) -> None:
     """Raises LongshoreError if the row mixes measured and simulated figures. The two sides may be
     simulated on two versions of a machine."""
     for figures in (row.reference, row.new):
-        kind_of(figures, "a side of a row")
+        one_simulated_machine(figures, "a side of a row")
     if len({figure.simulated is None for figure in row.figures}) > 1:
         raise LongshoreError(
             "a row would compare measured with simulated figures: a prediction is no change; lay both side by side "

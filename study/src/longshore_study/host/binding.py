@@ -25,7 +25,7 @@ def ask(program: str) -> dict[str, Any] | None:
     return answer if isinstance(answer, dict) else None
 
 
-def check_results(listing: dict[str, Any] | None, ranks: int | None = None) -> list[CheckResult]:
+def topology_and_binding(listing: dict[str, Any] | None, ranks: int | None = None) -> list[CheckResult]:
     if listing is None:
         advice = "build it with 'make build', or name it with LONGSHORE_BENCH"
         return [CheckResult("topology", UNKNOWN, "longshore-bench was not found or does not answer", advice)]

@@ -96,7 +96,7 @@ def measure(cpus: Sequence[int], seconds: float = 1.0) -> list[CoreNoise]:
     return cores
 
 
-def check_results(cores: Sequence[CoreNoise]) -> list[CheckResult]:
+def noise_and_core_speeds(cores: Sequence[CoreNoise]) -> list[CheckResult]:
     """Two results for `longshore doctor`: whether other programs disturb the cores, and whether all
     cores are equally fast. Without measured cores, one result says that nothing is known."""
     if not cores:

@@ -51,8 +51,8 @@ def _imported(source: Source, options: Options, text: str, offset: int) -> Impor
         raise source.error(offset + len(text.rstrip()), "BabelStream's output ends before the first result")
     missing = [name for name in _ALL if KERNELS[name] not in kernels]
     alone = kernels == {"nstream"} or (kernels == {"triad"} and "mean_bandwidth" in results[0]["metrics"])
-    partial = f"BabelStream's output ends without {', '.join(missing)}" if missing and not alone else None
-    source.refuse_partial(offset + len(text.rstrip()), partial, options)
+    why_incomplete = f"BabelStream's output ends without {', '.join(missing)}" if missing and not alone else None
+    source.refuse_incomplete(offset + len(text.rstrip()), why_incomplete, options)
     cell: dict[str, Any] = {"program": "babelstream", "nodes": 1, "ranks": 1}
     program = {"name": "BabelStream", "version": _word(r"^Version:[ \t]*(\S+)", text)}
     implementation = _word(r"^Implementation:[ \t]*(.*\S)", text)
@@ -60,7 +60,7 @@ def _imported(source: Source, options: Options, text: str, offset: int) -> Impor
         cell["implementation"] = implementation
     device = _word(r"^Using \w+ device[ \t]*(.*\S)", text)
     header = {"program": program, "device": device, "nodes": 1, "ranks": 1}
-    return Imported(cell, whole_records(header, results), partial=partial)
+    return Imported(cell, whole_records(header, results), why_incomplete=why_incomplete)
 
 
 def _word(pattern: str, text: str) -> str | None:

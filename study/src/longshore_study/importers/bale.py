@@ -67,9 +67,9 @@ def _imported(source: Source, options: Options, command: re.Match[str], end: int
     requested = dict.fromkeys(strategy for strategy, bit in MODELS.values() if bit & run.numbers.get("mask", 15))
     printed = [MODELS[match[1]][0] for match in figures if match[1] in MODELS]
     missing = [strategy for strategy in requested if strategy not in printed]
-    partial = f"bale's output ends without {', '.join(missing)}" if missing else None
+    why_incomplete = f"bale's output ends without {', '.join(missing)}" if missing else None
     last = len(text.rstrip())
-    source.refuse_partial(last, partial, options)
+    source.refuse_incomplete(last, why_incomplete, options)
     if not printed:
         raise source.error(last, "bale's output ends before the first result")
     verified = _FAILED.search(text, command.end()) is None
@@ -85,7 +85,7 @@ def _imported(source: Source, options: Options, command: re.Match[str], end: int
         "ranks": run.ranks, "nodes": nodes, "argv": [command[2], *command[3].split()],
     }  # fmt: skip
     warnings = [] if verified else [f"{source.name}: bale reports wrong results"]
-    return Imported(cell, whole_records(header, results), warnings, partial)
+    return Imported(cell, whole_records(header, results), warnings, why_incomplete)
 
 
 def _settings(source: Source, options: Options, command: re.Match[str], end: int) -> _BaleRun:

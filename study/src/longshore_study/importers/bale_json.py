@@ -34,9 +34,9 @@ def read(source: Source, options: Options) -> list[Imported]:
 
 
 def _imported(source: Source, options: Options, match: re.Match[str]) -> Imported:
-    partial = None if match[0].endswith("}") else "bale's object is cut short: the run did not finish"
-    source.refuse_partial(match.end(), partial, options)
-    values: dict[str, Any] = dict(_PAIR.findall(match[0])) if partial else parsed(source, match[0])
+    why_incomplete = None if match[0].endswith("}") else "bale's object is cut short: the run did not finish"
+    source.refuse_incomplete(match.end(), why_incomplete, options)
+    values: dict[str, Any] = dict(_PAIR.findall(match[0])) if why_incomplete else parsed(source, match[0])
 
     def count(key: str) -> int:
         try:
@@ -77,7 +77,7 @@ def _imported(source: Source, options: Options, match: re.Match[str]) -> Importe
     cell = {"program": "bale", "transport": "shmem", "nodes": nodes, "ranks": ranks, "ranks_per_node": per_node}
     header = {"program": {"name": "bale", "version": values.get("bale_version")}, "transport": {"name": "shmem"},
               "ranks": ranks, "nodes": nodes}  # fmt: skip
-    return Imported(cell, whole_records(header, results), partial=partial)
+    return Imported(cell, whole_records(header, results), why_incomplete=why_incomplete)
 
 
 def _seconds(source: Source, match: re.Match[str], model: str, text: Any) -> float:

@@ -53,9 +53,9 @@ def _imported(source: Source, options: Options, command: re.Match[str], end: int
     requests = _REQUESTS.search(command[3])
     figures = [match for match in _FIGURE.finditer(source.text, command.end(), end) if match[1] in STRATEGIES]
     missing = [name for name in STRATEGIES if name not in {match[1] for match in figures}]
-    partial = f"the output of Chapel's ig ends without {', '.join(missing)}" if missing else None
+    why_incomplete = f"the output of Chapel's ig ends without {', '.join(missing)}" if missing else None
     last = len(source.text[:end].rstrip())
-    source.refuse_partial(last, partial, options)
+    source.refuse_incomplete(last, why_incomplete, options)
     if not figures:
         raise source.error(last, "the output of Chapel's ig ends before the first result")
     nodes = int(locales[1])
@@ -68,7 +68,7 @@ def _imported(source: Source, options: Options, command: re.Match[str], end: int
         "program": {"name": program}, "transport": {"name": "chapel"}, "nodes": nodes,
         "argv": [command[1], *command[3].split()],
     }  # fmt: skip
-    return Imported(cell, whole_records(header, results), partial=partial)
+    return Imported(cell, whole_records(header, results), why_incomplete=why_incomplete)
 
 
 def _tasks_per_node(figures: list[re.Match[str]], requests: int) -> int | None:

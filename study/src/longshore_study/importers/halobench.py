@@ -73,8 +73,8 @@ class _HalobenchRun:
 
     def imported(self) -> Imported:
         ranks, grid, contiguous, repetitions = self.layout()
-        partial = self.partial()
-        self.source.refuse_partial(self.end_of_text(), partial, self.options)
+        why_incomplete = self.why_incomplete()
+        self.source.refuse_incomplete(self.end_of_text(), why_incomplete, self.options)
         results = list(self.results(contiguous, repetitions))
         if not any("metrics" in result for result in results):
             raise self.source.error(self.end_of_text(), "halobench's output ends before the first result")
@@ -87,7 +87,7 @@ class _HalobenchRun:
             "clock_resolution_seconds": self.clock_resolution(),
         }
         cell = {"program": "halobench", "transport": "mpi", "ranks": ranks, "grid": grid}
-        return Imported(cell, whole_records(header, results), partial=partial)
+        return Imported(cell, whole_records(header, results), why_incomplete=why_incomplete)
 
     def layout(self) -> tuple[int, list[int], int, int]:
         found: dict[str, list[int]] = {}
@@ -103,7 +103,7 @@ class _HalobenchRun:
             )
         return ranks, grid, found["contiguous"][0], found["repetitions"][0]
 
-    def partial(self) -> str | None:
+    def why_incomplete(self) -> str | None:
         text = self.source.text[self.begin : self.end]
         runs = list(_RUNS.finditer(text))
         run, of = (int(runs[-1][1]), int(runs[-1][2])) if runs else (1, 1)

@@ -84,18 +84,18 @@ def _imported(source: Source, options: Options, text: str, offset: int) -> Impor
     if not results:
         missing = "no table '# Benchmarking ...' with results" if tables else "the run ended before its first table"
         raise source.error(end, missing)
-    partial = None
+    why_incomplete = None
     if part not in _WITHOUT_END and "All processes entering MPI_Finalize" not in text:
-        partial = "IMB's output ends without 'All processes entering MPI_Finalize'"
+        why_incomplete = "IMB's output ends without 'All processes entering MPI_Finalize'"
     elif part in _WITHOUT_END and offset + len(text) == len(source.text) and not text.endswith("\n"):
-        partial = "IMB's output ends in the middle of a line"
-    source.refuse_partial(end, partial, options)
+        why_incomplete = "IMB's output ends in the middle of a line"
+    source.refuse_incomplete(end, why_incomplete, options)
     cell: dict[str, Any] = {"program": "imb", "transport": "mpi", "ranks": most}
     if options.ranks_per_node:
         cell["nodes"] = records.node_count(most, options.ranks_per_node)
     header = {"program": {"name": "IMB", "version": version[1]}, "transport": {"name": "mpi"},
               "ranks": most, "nodes": cell.get("nodes")}  # fmt: skip
-    return Imported(cell, whole_records(header, results), partial=partial)
+    return Imported(cell, whole_records(header, results), why_incomplete=why_incomplete)
 
 
 def _wrong_in(text: str) -> set[tuple[str, int | None]]:

@@ -67,10 +67,10 @@ class Source:
     def error_in_line(self, line: int, message: str) -> LongshoreError:
         return LongshoreError(f"{self.name}:{line}: {message}")
 
-    def refuse_partial(self, offset: int, partial: str | None, options: Options) -> None:
+    def refuse_incomplete(self, offset: int, why_incomplete: str | None, options: Options) -> None:
         """Raises LongshoreError if a run is incomplete, unless the options accept that."""
-        if partial and not options.partial:
-            raise self.error(offset, f"{partial}; {PARTIAL_HINT}")
+        if why_incomplete and not options.partial:
+            raise self.error(offset, f"{why_incomplete}; {PARTIAL_HINT}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ class Imported:
     cell: dict[str, Any]
     lines: list[str]
     warnings: list[str] = field(default_factory=list)
-    partial: str | None = None
+    why_incomplete: str | None = None
     """Why the run is incomplete. None for a complete run."""
     aggregate: bool = True
     """Whether the values are aggregates of unknown repetitions."""

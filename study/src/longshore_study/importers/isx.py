@@ -55,7 +55,7 @@ class _IsxRun:
     total: float | None = None
     all2all: float | None = None
     failed: bool = False
-    partial: str | None = None
+    why_incomplete: str | None = None
     times: dict[str, list[float]] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
 
@@ -71,7 +71,7 @@ def read(source: Source, options: Options) -> list[Imported]:
     runs = [run for screen, log in _paired(source, parts) for run in _runs(source, screen, log)]
     for run in runs:
         _refuse_unmeasured(run, source)
-        source.refuse_partial(len(source.text.rstrip()), run.partial, options)
+        source.refuse_incomplete(len(source.text.rstrip()), run.why_incomplete, options)
     return [_imported(source, options, run) for run in runs]
 
 
@@ -128,7 +128,7 @@ def _runs(source: Source, screen: _IsxRun | None, log: Log | None) -> list[_IsxR
 
 def _with_log(run: _IsxRun, log: Log, times: dict[str, list[float]]) -> _IsxRun:
     run.transport, run.ranks, run.iterations, run.times = log.transport, log.ranks, log.iterations, times
-    run.max_key, run.partial = log.max_key, None
+    run.max_key, run.why_incomplete = log.max_key, None
     run.keys, run.scaling, run.order = log.keys or run.keys, log.scaling or run.scaling, log.order or run.order
     run.exchange = run.exchange or _exchange_of(log)
     return run
@@ -182,7 +182,7 @@ def _screen(source: Source, head: re.Match[str], end: int) -> _IsxRun:
         total=total,
         all2all=all2all,
         failed="Failed Verification" in text or "Verification Failed" in text,
-        partial="ISx's output ends without 'Average all2all time (per PE)'" if all2all is None else None,
+        why_incomplete="ISx's output ends without 'Average all2all time (per PE)'" if all2all is None else None,
     )
 
 
@@ -204,7 +204,7 @@ def _imported(source: Source, options: Options, run: _IsxRun) -> Imported:
         }
     header = {"program": {"name": "ISx", "version": run.version}, "transport": {"name": run.transport},
               "ranks": run.ranks, "nodes": cell.get("nodes")}  # fmt: skip
-    return Imported(cell, whole_records(header, _records(run, variant)), run.warnings, run.partial)
+    return Imported(cell, whole_records(header, _records(run, variant)), run.warnings, run.why_incomplete)
 
 
 def _records(run: _IsxRun, variant: dict[str, Any]) -> list[Record]:

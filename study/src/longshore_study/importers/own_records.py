@@ -81,7 +81,7 @@ def _cut_short(source: Source, run: list[tuple[str, Record]], envelope: Record |
     if not options.partial:
         raise LongshoreError(f"{source.name}: cut short: no 'end' record follows; {PARTIAL_HINT}")
     whole = [*run, (records.dump(records.end_record()), records.end_record())]
-    return replace(_imported(source, whole, envelope, options), partial="no 'end' record")
+    return replace(_imported(source, whole, envelope, options), why_incomplete="no 'end' record")
 
 
 def _cell(header: Record, results: list[Record], options: Options) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from typing import Any
 
 from longshore_study.base.errors import LongshoreError
 from longshore_study.importers.imported import Imported, Options, Source
-from longshore_study.importers.series import SeriesFigure, better_of, runs, time_of
+from longshore_study.importers.series import SeriesFigure, better_of, runs_from_figures, time_of
 
 _TIMES = ("job_completion_time_unix", "job_completion_time", "completion_time_unix", "completion_time")
 _FACTORS = ("system", "partition", "environ", "environment", "num_tasks", "num_tasks_per_node", "num_cpus_per_task")
@@ -26,7 +26,7 @@ def read(source: Source, options: Options) -> list[Imported]:
         raise LongshoreError(f"{source.name}: not a run report of ReFrame: {error}") from None
     if not isinstance(report, dict) or not isinstance(report.get("runs"), list):
         raise LongshoreError(f"{source.name}: not a run report of ReFrame, which has 'session_info' and 'runs'")
-    found = runs(source, options.program or "reframe", _figures(source, report), options.ranks)
+    found = runs_from_figures(source, options.program or "reframe", _figures(source, report), options.ranks)
     if not found:
         raise LongshoreError(f"{source.name}: no test case of the report has performance variables")
     return found

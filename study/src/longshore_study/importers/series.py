@@ -35,7 +35,9 @@ class SeriesFigure:
     better: str
 
 
-def runs(source: Source, program: str, figures: Iterable[SeriesFigure], ranks: int | None = None) -> list[Imported]:
+def runs_from_figures(
+    source: Source, program: str, figures: Iterable[SeriesFigure], ranks: int | None = None
+) -> list[Imported]:
     """One run per time and version. If a variant has several figures of one metric for one time and
     version, each further figure is in a further run of the same session."""
     sessions: dict[tuple[dt.datetime, str | None], list[dict[str, tuple[Mapping[str, Any], dict[str, Any]]]]] = {}

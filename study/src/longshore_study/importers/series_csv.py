@@ -17,7 +17,7 @@ from typing import Any
 from longshore_study.base.errors import LongshoreError, UsageError
 from longshore_study.importers.csv_table import TableLine, read_table
 from longshore_study.importers.imported import Imported, Options, Source
-from longshore_study.importers.series import SeriesFigure, better_of, runs, time_of, value_of
+from longshore_study.importers.series import SeriesFigure, better_of, runs_from_figures, time_of, value_of
 
 _LOG_TIMES = ("job_completion_time", "completion_time", "time", "timestamp", "datetime")
 _LOG_NAMES = ("display_name", "descr", "name", "unique_name", "test", "check")
@@ -51,7 +51,7 @@ def read(source: Source, options: Options) -> list[Imported]:
                 if value is not None:
                     yield SeriesFigure(place, time, version or None, variant, name, value, choice.unit, choice.better)
 
-    found_runs = runs(source, options.program or "csv", found(), options.ranks)
+    found_runs = runs_from_figures(source, options.program or "csv", found(), options.ranks)
     if found_runs and others and not columns.factors:
         ignored = ", ".join(name for name in others if name not in factors)
         text = f"the rows are told apart by {', '.join(factors) or 'no other column'}"
@@ -90,7 +90,7 @@ def read_log(source: Source, options: Options) -> list[Imported]:
                 if value is not None and unit:
                     yield SeriesFigure(place, time, None, variant, name, value, unit, better)
 
-    return runs(source, options.program or "reframe", found(), options.ranks)
+    return runs_from_figures(source, options.program or "reframe", found(), options.ranks)
 
 
 def _differs_in_most(lines: Sequence[TableLine], name: str) -> bool:

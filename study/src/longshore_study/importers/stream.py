@@ -40,12 +40,12 @@ def _imported(source: Source, options: Options, text: str, offset: int) -> Impor
     missing = [name for name in KERNELS if name not in {match[1] for match in figures}]
     validated = re.search(r"Solution Validates", text) is not None
     wrong = re.search(r"Failed Validation", text) is not None
-    partial = f"STREAM's output ends without {', '.join(missing)}" if missing else None
-    if partial is None and not validated and not wrong:
-        partial = "STREAM's output ends before the validation of its results"
-    if partial and not (options.partial and figures):
+    why_incomplete = f"STREAM's output ends without {', '.join(missing)}" if missing else None
+    if why_incomplete is None and not validated and not wrong:
+        why_incomplete = "STREAM's output ends before the validation of its results"
+    if why_incomplete and not (options.partial and figures):
         hint = f"; {PARTIAL_HINT}" if figures else ""
-        raise source.error(offset + len(text.rstrip()), partial + hint)
+        raise source.error(offset + len(text.rstrip()), why_incomplete + hint)
     word = integer(r"uses\s+(\d+)\s+bytes per", text) or 8
     elements = integer(r"(?:Array size =|Total Aggregate Array size =)\s*(\d+)", text)
     counts = (integer(rf"Number of Threads{which}[^=\n]*=\s*(\d+)", text) for which in (" counted", " requested", ""))
@@ -71,7 +71,7 @@ def _imported(source: Source, options: Options, text: str, offset: int) -> Impor
         "transport": {"name": "mpi" if ranks else "openmp" if threads > 1 else "serial"},
         "nodes": nodes, "ranks": cell["ranks"],
     }  # fmt: skip
-    return Imported(cell, whole_records(header, results), partial=partial)
+    return Imported(cell, whole_records(header, results), why_incomplete=why_incomplete)
 
 
 def _result(source: Source, match: re.Match[str], offset: int, settings: dict[str, Any], verified: bool) -> Record:

@@ -196,7 +196,7 @@ def require_metrics(wanted: Iterable[str], launches: Iterable[Launch]) -> None:
         raise UsageError(f"unknown figure '{name}'{suggestion(name, known)} (known: {', '.join(sorted(known))})")
 
 
-def kind_of(figures: Iterable[Figure], what: str) -> str | None:
+def one_simulated_machine(figures: Iterable[Figure], what: str) -> str | None:
     """The simulated machine of all figures, or None if all are measured. Raises LongshoreError if
     `what` would mix measured and simulated figures, or those of two machines."""
     kinds = sorted({figure.simulated or "" for figure in figures})

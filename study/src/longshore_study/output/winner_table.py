@@ -96,7 +96,7 @@ def _print_pattern(pattern: str, ranked: list[RankedVariant]) -> None:
         if entry.rank == 1 and rows and work_names:
             rows.append([""] * len(columns))
             styles.append(None)
-        mark = "winner" if entry.rank == 1 else "~" if entry.near else ""
+        mark = "winner" if entry.rank == 1 else "~" if entry.is_within_noise else ""
         share = "-" if entry.share is None else f"{entry.share:.0%}"
         factors = [_level(entry.work, name) for name in work_names] + [_level(entry.how, name) for name in how_names]
         spread = f"{entry.spread:.0%}" if len(entry.values) > 1 else "-"
@@ -117,7 +117,7 @@ def _print_footer(measured: Measurements, copies: Mapping[str, float], ranked: l
         terminal.print_line(f"memory copy of this machine, measured with the study: {figures} GB/s read and written")
     elif any(entry.simulated is None for entry in ranked):
         terminal.print_line("memory copy was not measured in these launches, so there is no comparison with it")
-    if any(entry.near for entry in ranked):
+    if any(entry.is_within_noise for entry in ranked):
         terminal.print_line("~ within noise of the winner: more launches would show which one is faster")
     for reason, amount in Counter(measured.absent.values()).most_common():
         terminal.print_line(f"no figure of {terminal.count(amount, 'variant')}: {reason}")
@@ -140,7 +140,7 @@ def _print_answers(found: Sequence[BestChoice]) -> None:
             answer.name or "the only choice",
             _figure(answer.best),
             answer.bound_text,
-            answer.near_text,
+            answer.within_noise_text,
             answer.auto.short_text if answer.auto else "",
         ]
         for answer in found

@@ -144,7 +144,7 @@ def _choice(entry: BestChoiceOfSide, *, with_side: bool) -> Element:
         "td",
         element("b", choice.name or ("" if choice.problem else "the only choice")),
         f" {choice.problem}{side}",
-        _soft(f" within noise: {choice.near_text}") if choice.near else None,
+        _soft(f" within noise: {choice.within_noise_text}") if choice.within_noise else None,
         _soft(f" {choice.auto.text}") if choice.auto else None,
         class_="c-choice",
     )

@@ -41,7 +41,7 @@ class Winner:
     @property
     def separated(self) -> bool:
         """Whether the winner is better than the runner-up by more than noise."""
-        return self.runner_up is None or not self.runner_up.near
+        return self.runner_up is None or not self.runner_up.is_within_noise
 
     @property
     def above_copy(self) -> bool:

@@ -33,35 +33,38 @@ def launch_dots(facts: Facts, figures: Sequence[PlottedFigure]) -> Element | Non
     bounds = {key: bound for key, group in keyed.items() if (bound := bound_for(facts, group)) is not None}
     values = [f.value for f in figures]
     # The axis reaches a bound only if the figures still have enough room.
-    near = {key: bound for key, bound in bounds.items() if bound.value < 4 * max(values)}
-    scale = for_figures([*values, *(bound.value for bound in near.values())])
+    drawn_bounds = {key: bound for key, bound in bounds.items() if bound.value < 4 * max(values)}
+    scale = for_figures([*values, *(bound.value for bound in drawn_bounds.values())])
     names = naming(group[0].factors for group in keyed.values())
     groups = sorted(keyed.values(), key=median_value, reverse=figures[0].better != "lower")
     return element(
         "div",
         element("h4", "Launches as dots"),
-        remark(_explanation(figures, names, bounds, near)),
+        remark(_explanation(figures, names, bounds, drawn_bounds)),
         _legend(facts, figures) if len(facts.sides) > 1 else None,
         folded(
             groups,
             ROWS_SHOWN,
             lambda more: counted(more, "slower variant"),
-            lambda some: _table(facts, some, names, scale, near),
+            lambda some: _table(facts, some, names, scale, drawn_bounds),
         ),
         class_="group",
     )
 
 
 def _explanation(
-    figures: Sequence[PlottedFigure], names: Naming, bounds: Mapping[FigureKey, Bound], near: Mapping[FigureKey, Bound]
+    figures: Sequence[PlottedFigure],
+    names: Naming,
+    bounds: Mapping[FigureKey, Bound],
+    drawn_bounds: Mapping[FigureKey, Bound],
 ) -> str:
     text = "One dot per launch, from top to bottom in the order of running; the vertical line is the median."
     if any(f.imported for f in figures):
         text += " Open dots are imported aggregates: what one run printed, its repetitions unknown."
     if any(len(g) >= MIN_INTERVAL_LAUNCHES for g in by_key(figures).values()):
         text += " The horizontal line is the 95 % interval of the median, by order statistics."
-    if near:
-        text += f" The dashed line is {bounds_text(near.values())}."
+    if drawn_bounds:
+        text += f" The dashed line is {bounds_text(drawn_bounds.values())}."
     elif bounds:
         text += f" Beyond the axis: {bounds_text(bounds.values())}."
     return text + names.constant_note

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from longshore_study.analyses import scaling
-from longshore_study.analyses.scaling import DEFINITIONS, Curve, per_node
+from longshore_study.analyses.scaling import DEFINITIONS, Curve, conversion_to_node
 from longshore_study.analyses.steps import agree
 from longshore_study.base.json_values import canonical
 from longshore_study.base.texts import plain_number, quantity, share
@@ -175,7 +175,7 @@ def _bounds(facts: Facts, group: Sequence[SideCurve]) -> tuple[tuple[float, Boun
             bound = bound_for(facts, figures)
             if bound is None:
                 continue
-            factor, _ = per_node(point.figures[0], point.layout)
+            factor, _ = conversion_to_node(point.figures[0], point.layout)
             known = bounds.get(point.at)
             if known is None or factor * bound.value > known.value:
                 bounds[point.at] = Bound(factor * bound.value, curve.unit, bound.copy)

@@ -46,10 +46,10 @@ def _table_block(facts: Facts, side: str, table: StepTable) -> Element:
     values = [cell.value for row in table.cells for cell in row if cell.value is not None]
     high = max(values, default=1.0)
     # A bound far above the figures is not drawn, so that the bars have enough room.
-    near = [bound if bound is not None and bound.value < 2 * high else None for bound in bounds]
-    scale = max([high, *(bound.value for bound in near if bound is not None)])
+    drawn_bounds = [bound if bound is not None and bound.value < 2 * high else None for bound in bounds]
+    scale = max([high, *(bound.value for bound in drawn_bounds if bound is not None)])
     notes = Notes()
-    parts = [_part(table, columns, near, scale, notes) for columns in split_to_fit(table, len, MAX_COLUMNS)]
+    parts = [_part(table, columns, drawn_bounds, scale, notes) for columns in split_to_fit(table, len, MAX_COLUMNS)]
     name = (
         f"{pattern_title(table.pattern)}: {metric_title(table.metric)}, {table.unit}" if table.unit else table.pattern
     )
@@ -58,7 +58,7 @@ def _table_block(facts: Facts, side: str, table: StepTable) -> Element:
     return element(
         "div",
         element("h3", name + where),
-        remark(_explanation(table, [bound for bound in near if bound is not None])),
+        remark(_explanation(table, [bound for bound in drawn_bounds if bound is not None])),
         parts,
         element("ol", [element("li", text) for text in notes.texts], class_="reasons note") if notes.texts else None,
         class_="pattern",

@@ -41,8 +41,8 @@ index_list placed(const index_list& list, const bound_field& field) {
 
 }  // namespace
 
-element_pairs::element_pairs(const element_set& to, const bound_memory& to_fields,
-                             const element_set& from, const bound_memory& from_fields,
+element_pairs::element_pairs(const element_set& to, const bound_fields& to_fields,
+                             const element_set& from, const bound_fields& from_fields,
                              copy_stores stores)
     : stores_(stores) {
   assert(to.size() == from.size() && to_fields.size() == from_fields.size());

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <longshore/exchange/combine_op.hpp>
-#include <longshore/exchange/detail/bound_memory.hpp>
+#include <longshore/exchange/detail/bound_fields.hpp>
 #include <longshore/exchange/detail/copy/strided_box.hpp>
 #include <longshore/exchange/detail/elements/element_set.hpp>
 
@@ -22,8 +22,8 @@ class element_pairs {
   /// other set is a box or a contiguous list. The addresses of the fields and the element_bytes of
   /// `from_fields` are not used. Streaming stores need runs and elements that begin and end at
   /// multiples of 4 bytes.
-  element_pairs(const element_set& to, const bound_memory& to_fields, const element_set& from,
-                const bound_memory& from_fields, copy_stores stores = copy_stores::ordinary);
+  element_pairs(const element_set& to, const bound_fields& to_fields, const element_set& from,
+                const bound_fields& from_fields, copy_stores stores = copy_stores::ordinary);
 
   [[nodiscard]] bool are_boxes() const noexcept { return !copies_.empty(); }
   [[nodiscard]] std::size_t memory_bytes() const noexcept {

@@ -52,7 +52,7 @@ bool describe(described_memory& described, const bound_field& memory, bool needs
 
 // Both ends of a message decide alike, because both know the elements at the sender.
 bool direct_peers::pays(const direct_peer& peer, const element_set& elements,
-                        const bound_memory& at_sender, int memory) const {
+                        const bound_fields& at_sender, int memory) const {
   constexpr std::size_t packed_from_lines = 64, large_from_bytes = 16384;
   const auto& fields = memories_[static_cast<std::size_t>(memory)];
   const std::size_t bytes = elements.size() * element_bytes_of(fields);
@@ -119,7 +119,7 @@ direct_peers::direct_peers(team& ranks, read_policy policy, std::shared_ptr<mess
     handshake_writer writer;
     writer.reserve(sizeof header + described_fields.size());
     writer.add(header);
-    writer.add_all(std::span<const std::byte>(described_fields));
+    writer.add_values(std::span<const std::byte>(described_fields));
     descriptions_.push_back(writer.take());
     peers_.push_back(std::move(peer));
   }
@@ -202,7 +202,7 @@ std::vector<std::byte> direct_peers::describe_memories(const rank_memories& memo
     }
     exposed.push_back(is_exposed);
     fields.add(memory_header{static_cast<std::uint32_t>(described.size()), is_exposed ? 1U : 0U});
-    fields.add_all(std::span<const described_memory>(described));
+    fields.add_values(std::span<const described_memory>(described));
   }
   return fields.take();
 }
@@ -281,7 +281,7 @@ void direct_peers::map_memories(direct_peer& peer, handshake_reader& reader) {
     const bool are_described = is_one_process || header.signals.memory.address != 0;
     are_all_mapped = are_described && peer.signals_to_peer != nullptr;
     if (!is_known) peer.has_signals = are_all_mapped;
-    peer.has_lost_signals = is_known && !are_all_mapped;
+    peer.are_signals_unmapped = is_known && !are_all_mapped;
   }
   peer.kept_mappings = peer.mappings.size();
   peer.readable.clear();
@@ -308,7 +308,7 @@ void direct_peers::map_memories(direct_peer& peer, handshake_reader& reader) {
 
 void direct_peers::check_mapped() const {
   for (const auto& peer : peers_)
-    if (peer.has_lost_signals) [[unlikely]]
+    if (peer.are_signals_unmapped) [[unlikely]]
       throw_for_unmapped(peer.rank);
 }
 

@@ -30,10 +30,10 @@ enum class read_policy {
 
 struct direct_peer {
   int rank = -1;
-  rank_memories memories;         ///< of the peer, mapped into this process
-  std::uint64_t binding = 0;      ///< the number of the binding to which `memories` belong
-  bool has_lost_signals = false;  ///< whether the signals of a known peer could not be mapped
-  bool is_unmapped = false;       ///< whether a memory that this rank can read is not mapped
+  rank_memories memories;             ///< of the peer, mapped into this process
+  std::uint64_t binding = 0;          ///< the number of the binding to which `memories` belong
+  bool are_signals_unmapped = false;  ///< whether the signals of a known peer could not be mapped
+  bool is_unmapped = false;           ///< whether a memory that this rank can read is not mapped
   /// Whether the ranks can signal each other. If not, neither reads memory of the other.
   bool has_signals = false;
   /// Element m of `readable`: this rank can read memory m of the peer. Element m of `read_by_peer`:
@@ -119,7 +119,7 @@ class direct_peers {
   void write_board(std::span<const std::byte> descriptions);
   [[noreturn]] void throw_for_unmapped(int rank) const;
   [[nodiscard]] bool pays(const direct_peer& peer, const element_set& elements,
-                          const bound_memory& at_sender, int memory) const;
+                          const bound_fields& at_sender, int memory) const;
 
   team& ranks_;
   read_policy policy_;

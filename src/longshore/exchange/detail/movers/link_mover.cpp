@@ -70,10 +70,10 @@ void link_mover::add_incoming(const incoming_message& in) {
   };
   if (in.peer == context_.ranks.rank()) {
     transfers_.copied += payload_bytes(context_, in);
-    if (own_)
-      append(*own_);
+    if (message_to_self_)
+      append(*message_to_self_);
     else
-      own_ = add(way::own, 0, &context_.memories);
+      message_to_self_ = add(way::own, 0, &context_.memories);
   } else if (peer != nullptr && peers_->is_read(*peer, in)) {
     if (const auto* const read = find_peer(read_, in.peer)) {
       append(read->number);
@@ -151,7 +151,8 @@ void link_mover::start(std::span<const combiner> combiners) {
     }
   }
   send();
-  if (own_) store_.arrive(*own_, nullptr, [this](std::size_t k) { finish(k); });
+  if (message_to_self_)
+    store_.arrive(*message_to_self_, nullptr, [this](std::size_t k) { finish(k); });
   set_state();
 }
 

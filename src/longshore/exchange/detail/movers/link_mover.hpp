@@ -141,7 +141,7 @@ class link_mover final : public mover {
   std::vector<received_message> received_;
   std::vector<lent_messages> lent_;
   std::vector<read_messages> read_;
-  std::optional<std::size_t> own_;  // the number of the message of this rank to itself
+  std::optional<std::size_t> message_to_self_;  // its number in store_
   // How each message of the store arrives, and its index in read_ or received_.
   enum class way { own, read, received, posted };
   struct link {

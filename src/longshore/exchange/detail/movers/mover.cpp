@@ -11,7 +11,7 @@ namespace longshore::detail {
 namespace {
 
 // Returns fields like those of `memory` that lie in a packed message.
-bound_memory packed_fields(const bound_memory& memory) {
+bound_fields packed_fields(const bound_fields& memory) {
   auto packed = memory;
   for (auto& field : packed) {
     field.stride_bytes = static_cast<std::ptrdiff_t>(field.element_bytes);

@@ -44,7 +44,7 @@ struct mover_context {
   bool knows_caches = false;
   const char* awaited = "a message";  ///< in messages about a wait that takes too long
 
-  [[nodiscard]] const bound_memory& memory(int number) const noexcept {
+  [[nodiscard]] const bound_fields& memory(int number) const noexcept {
     return memories[static_cast<std::size_t>(number)];
   }
   void charge_copy(int peer, std::size_t bytes, double lines) const {

@@ -49,7 +49,7 @@ mpi_mover::mpi_mover(const mover_context& context, const exchange_round& round,
     const std::size_t number = store_.add(in, is_copied ? &context.memories : nullptr);
     if (is_copied) {
       transfers_.copied += payload_bytes(context, in);
-      own_.push_back(number);
+      messages_to_self_.push_back(number);
       continue;
     }
     std::byte* const data = buffered == buffering::strided ? address(in) : nullptr;
@@ -105,7 +105,7 @@ void mpi_mover::start(std::span<const detail::combiner> combiners) {
   combines_ = !combiners.empty();
   has_arrived_ = is_done_ = false;
   start_calls();
-  for (const auto i : own_) store_.arrive(i, nullptr, [](std::size_t) {});
+  for (const auto i : messages_to_self_) store_.arrive(i, nullptr, [](std::size_t) {});
 }
 
 void mpi_mover::complete() {

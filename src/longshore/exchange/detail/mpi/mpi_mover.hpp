@@ -117,7 +117,7 @@ class mpi_mover : public detail::mover {
   bool combines_ = false;  // in the exchange that has started
   // The copies of all packed messages, if these consist of boxes. Opposite faces are stored together.
   std::optional<detail::copy_batch> copies_;
-  std::vector<std::size_t> own_;  // numbers of messages of this rank to itself that are copied
+  std::vector<std::size_t> messages_to_self_;  // their numbers in store_; they are copied
   pages buffer_;
   std::size_t buffer_bytes_ = 0;
   traffic moved_;

@@ -33,11 +33,13 @@ def run(args: argparse.Namespace) -> int:
     if args.ranks is not None and args.ranks < 1:
         raise UsageError(f"--ranks must be at least 1, not {args.ranks}")
     bench = _bench()
-    results = examine(Machine(), args.ranks) + binding.check_results(binding.ask(bench) if bench else None, args.ranks)
+    results = examine(Machine(), args.ranks) + binding.topology_and_binding(
+        binding.ask(bench) if bench else None, args.ranks
+    )
     if not args.no_measure:
         from longshore_study.host import fixed_work_probe, line_probe  # noqa: PLC0415 - needed only to measure
 
-        results += fixed_work_probe.check_results(fixed_work_probe.measure(available_cpus()))
+        results += fixed_work_probe.noise_and_core_speeds(fixed_work_probe.measure(available_cpus()))
         results.append(line_probe.check_result(line_probe.measure(bench, CONTROL, args.ranks) if bench else None))
     warnings = sum(result.state == WARN for result in results)
     if args.json:

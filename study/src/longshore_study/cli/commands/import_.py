@@ -131,8 +131,8 @@ def run(args: argparse.Namespace) -> int:
     for candidate in candidates:
         imported = candidate.imported
         warnings = list(imported.warnings)
-        if imported.partial:
-            warnings.append(f"{candidate.file}: {imported.partial}; stored as partial")
+        if imported.why_incomplete:
+            warnings.append(f"{candidate.file}: {imported.why_incomplete}; stored as partial")
         why_not = _why_not_stored(candidate, first_places, stored)
         if why_not:
             warnings.append(f"{candidate.file}: {why_not}")
@@ -291,7 +291,7 @@ def _origin(format_name: str, path: Path, imported: Imported) -> dict[str, Any]:
     origin: dict[str, Any] = {
         "source": f"import {format_name}" if imported.aggregate else "longshore-bench",
         "imported_from": path.name,
-        "partial": imported.partial,
+        "partial": imported.why_incomplete,
     }
     if imported.started:
         origin["started"] = imported.started
@@ -316,8 +316,8 @@ def _metric_choice(args: argparse.Namespace, format_name: str) -> MetricChoice |
 def _runs_in(format_name: str, path: Path, options: Options, given_tag: str | None, given_session: str) -> list[_Run]:
     runs = formats.read_file(format_name, path, options)
     for run in runs:
-        if run.partial and not _figure_count(run):
-            raise LongshoreError(f"{path}: {run.partial}, and it ends before the first figure: nothing to store")
+        if run.why_incomplete and not _figure_count(run):
+            raise LongshoreError(f"{path}: {run.why_incomplete}, and it ends before the first figure: nothing to store")
     if not runs:
         raise LongshoreError(f"{path}: no whole run: nothing to store")
     place = str(path.resolve()) if path.is_file() else ""  # a pipe has no name that lasts

@@ -1,5 +1,5 @@
-// The memories of a plan on one rank. Programs name memories and elements by numbers. So a plan can
-// be bound to other addresses.
+// The fields of the memories of a plan on one rank, bound to addresses. Programs name memories and
+// elements by numbers. So a plan can be bound to other addresses.
 #pragma once
 
 #include <longshore/exchange/detail/elements/index_list.hpp>
@@ -33,11 +33,11 @@ struct bound_field {
   [[nodiscard]] element_memory elements() const noexcept { return {data, stride_bytes}; }
 };
 
-/// One or several fields with the same elements.
-using bound_memory = std::vector<bound_field>;
-/// Returns the memory of a block of cells. Its elements are bytes, counted from the first interior
-/// cell.
-[[nodiscard]] inline bound_memory memory_of_cells(const field_memory& field, int number) {
+/// The fields of a memory: one or several, with the same elements.
+using bound_fields = std::vector<bound_field>;
+/// Returns the memory of a block of cells, which is one field. Its elements are bytes, counted from
+/// the first interior cell.
+[[nodiscard]] inline bound_fields memory_of_cells(const field_memory& field, int number) {
   bound_field bound{field.first, 1, field.element_bytes, number};
   if (field.memory.bytes > 0)
     bound.holder =
@@ -46,6 +46,6 @@ using bound_memory = std::vector<bound_field>;
 }
 
 /// The memories of a rank, by their numbers.
-using rank_memories = std::vector<bound_memory>;
+using rank_memories = std::vector<bound_fields>;
 
 }  // namespace longshore::detail
