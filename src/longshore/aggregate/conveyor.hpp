@@ -64,7 +64,7 @@ class conveyor {
   // batch of items.
   template <trivially_copyable Item, class F>
   [[gnu::noinline]] std::size_t drain(F&& f) {
-    return drain_batches<Item>([&f](auto source_of, std::span<const Item> items) {
+    return drain_messages<Item>([&f](auto source_of, std::span<const Item> items) {
       std::size_t k = 0;
       if constexpr (std::is_same_v<std::invoke_result_t<F&, int, const Item&>, bool>) {
         while (k < items.size() && f(source_of(k), items[k])) ++k;
@@ -96,12 +96,12 @@ class conveyor {
   [[nodiscard]] traffic sent() const noexcept;
 
  private:
-  // Calls for loops of the library: drain_batches() to add_wait(). item_engine.hpp describes them
+  // Calls for loops of the library: drain_messages() to add_wait(). item_engine.hpp describes them
   // in engine_access.
   friend struct detail::engine_access;
 
   template <trivially_copyable Item, class F>
-  std::size_t drain_batches(F&& f) {
+  std::size_t drain_messages(F&& f) {
     assert(sizeof(Item) == options_.item_bytes);
     return for_each_arrived([&](auto& inbox) { return deliver<Item>(inbox, f); });
   }
@@ -245,7 +245,7 @@ class conveyor {
   }
 
   // Gives the rank that pushed item k of a message, if the items have different sources. deliver()
-  // passes a tagged_sources to the function of drain_batches().
+  // passes a tagged_sources to the function of drain_messages().
   struct tagged_sources {
     static constexpr bool is_single = false;
     const conveyor& engine;

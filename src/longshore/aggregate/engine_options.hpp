@@ -27,7 +27,7 @@ struct engine_options {
   /// advance() sends partial buffers if no message was sent or consumed since the previous call.
   /// With items_create_items this always holds for a rank that is done.
   bool ship_when_idle = false;
-  /// Items are replies to requests; set by request_reply. Transport simulated charges them as replies.
+  /// Items are replies to requests; set by request_reply. Where time is computed, replies cost less.
   bool carries_replies = false;
   /// The latency of one item per this number of buffers is measured. If 0, no latency is measured.
   unsigned buffers_per_timed_item = 256;

@@ -57,7 +57,7 @@ concept item_engine = trivially_copyable<Item> &&
 
 namespace detail {
 
-/// The argument source_of of drain_batches() for a message whose items all come from one rank.
+/// The argument source_of of drain_messages() for a message whose items all come from one rank.
 struct single_source {
   static constexpr bool is_single = true;
   int rank;
@@ -71,8 +71,8 @@ struct engine_access {
   /// many of the items it took. source_of(k) is the source of items[k]. source_of.is_single says
   /// whether all items of the message have the same source.
   template <class Item>
-  static std::size_t drain_batches(auto& engine, auto&& f) {
-    return engine.template drain_batches<Item>(f);
+  static std::size_t drain_messages(auto& engine, auto&& f) {
+    return engine.template drain_messages<Item>(f);
   }
 
   /// Whether each rank has its own buffer. If so, loops may call buffer_to and finish_append_to.

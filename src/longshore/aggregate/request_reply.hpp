@@ -112,12 +112,12 @@ class request_reply {
       }
       if (sending) sending = requests_.advance(sent_ == n);
       std::size_t moved_items = sent_ - sent_before;
-      moved_items += detail::engine_access::drain_batches<Request>(
+      moved_items += detail::engine_access::drain_messages<Request>(
           requests_, reply_to_batch<std::remove_reference_t<MakeReply>>{*this, make_reply});
       sending = sending && !requests_.ended();
       detail::engine_access::ship_when_idle_like(replies_, requests_);
       more = replies_.advance(!sending && requests_.ended() && push_unsent_replies());
-      moved_items += detail::engine_access::drain_batches<Reply>(
+      moved_items += detail::engine_access::drain_messages<Reply>(
           replies_, take_batch<Order, std::remove_reference_t<Receive>>{*this, receive});
       const std::size_t activity = requests_.activity();
       const bool progressed = moved_items > 0 || activity != requests_activity_;

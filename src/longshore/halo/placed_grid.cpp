@@ -16,7 +16,8 @@
 namespace longshore {
 namespace {
 
-placed_grid in_rows(const grid_triple& shape, const dimension_order& order, std::string kind) {
+placed_grid lexicographic_grid(const grid_triple& shape, const dimension_order& order,
+                               std::string kind) {
   placed_grid grid;
   grid.shape = shape;
   grid.strides = rank_order(shape, order).strides();
@@ -27,7 +28,7 @@ placed_grid in_rows(const grid_triple& shape, const dimension_order& order, std:
 // Assigns the coordinates of an arrangement to the ranks in their order along the hardware.
 placed_grid along_hardware(const arrangement& arranged, const rank_locations& locations,
                            std::string kind) {
-  placed_grid grid = in_rows(shape_of(arranged), x_fastest, std::move(kind));
+  placed_grid grid = lexicographic_grid(shape_of(arranged), x_fastest, std::move(kind));
   std::vector<int> table(locations.position_of.size());
   for (std::size_t rank = 0; rank < table.size(); ++rank) {
     const auto at = coordinates_of(arranged, locations.position_of[rank]);
@@ -120,7 +121,7 @@ placed_grid place_automatically(team& team, const grid_options& options,
   const auto shape = shape_for(team, options);
   const auto load = load_for(options, shape);
   const auto weights = default_level_weights(locations.levels);
-  placed_grid best = in_rows(shape, z_fastest, "cart");
+  placed_grid best = lexicographic_grid(shape, z_fastest, "cart");
   auto crossing = count_crossing(team, best, locations, load);
   const std::int64_t max_off_node = off_node(crossing);
   double lowest_cost = weighted_cost(crossing, weights);
@@ -131,7 +132,7 @@ placed_grid place_automatically(team& team, const grid_options& options,
     lowest_cost = cost;
     best = std::move(grid);
   };
-  consider(in_rows(shape, x_fastest, "linear"));
+  consider(lexicographic_grid(shape, x_fastest, "linear"));
   if (locations.even) {
     auto search =
         find_placement(locations.levels, load, {.dimensions = options.dimensions, .grid = shape});
@@ -178,8 +179,10 @@ placed_grid place_grid(team& team, const grid_options& options) {
 
 placed_grid place_grid(team& team, const grid_options& options, const rank_locations& locations) {
   switch (options.placement) {
-    case grid_placement::linear: return in_rows(shape_for(team, options), x_fastest, "linear");
-    case grid_placement::cart: return in_rows(shape_for(team, options), z_fastest, "cart");
+    case grid_placement::linear:
+      return lexicographic_grid(shape_for(team, options), x_fastest, "linear");
+    case grid_placement::cart:
+      return lexicographic_grid(shape_for(team, options), z_fastest, "cart");
     case grid_placement::automatic: return place_automatically(team, options, locations);
     case grid_placement::levels: return place_by_levels(options, locations);
   }

@@ -138,8 +138,8 @@ void porter::send(std::size_t i, std::uint8_t flags, int failed_rank) {
   }
   if (failed_rank != nobody) {
     flags |= failed_flag;
-    std::memcpy(end, &failed_rank, message_layout::failed_bytes);
-    end += message_layout::failed_bytes;
+    std::memcpy(end, &failed_rank, message_layout::failed_rank_bytes);
+    end += message_layout::failed_rank_bytes;
   }
   if (is_urgent_) {
     flags |= urgent_flag;
@@ -195,9 +195,9 @@ peer_inbox* porter::open_message(peer_inbox& inbox) {
   const std::byte* const data = message->data();
   inbox.timed.position = push_time::none;
   if ((flags & failed_flag) != 0) {
-    bytes -= message_layout::failed_bytes;
+    bytes -= message_layout::failed_rank_bytes;
     int failed_rank = nobody;
-    std::memcpy(&failed_rank, data + bytes, message_layout::failed_bytes);
+    std::memcpy(&failed_rank, data + bytes, message_layout::failed_rank_bytes);
     failed_rank_ = std::min(failed_rank_, failed_rank);
   }
   if ((flags & push_time_flag) != 0) {

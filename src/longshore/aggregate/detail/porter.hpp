@@ -36,14 +36,15 @@ struct message_layout {
   std::size_t tag_bytes;
 
   static constexpr std::size_t push_time_bytes = sizeof(double) + sizeof(std::uint32_t);
-  static constexpr std::size_t failed_bytes = sizeof(std::int32_t);
+  static constexpr std::size_t failed_rank_bytes = sizeof(std::int32_t);
   static constexpr std::size_t flag_bytes = 1;
   [[nodiscard]] std::size_t items_bytes() const noexcept { return capacity_items * item_bytes; }
   /// The size of the largest message. Storing a tag always writes 4 bytes, even if tags are
   /// shorter. The fields after the tags are larger than the surplus of the last tag, and are
   /// written later.
   [[nodiscard]] std::size_t slot_bytes() const noexcept {
-    return capacity_items * (item_bytes + tag_bytes) + push_time_bytes + failed_bytes + flag_bytes;
+    return capacity_items * (item_bytes + tag_bytes) + push_time_bytes + failed_rank_bytes +
+           flag_bytes;
   }
 };
 

@@ -138,7 +138,7 @@ std::unique_ptr<exchange_plan> make_ghost_plan(const ghost_links& links, ghost_s
       arguments = {};
     }
     node_aware.emplace(links, strategy == ghost_strategy::node_aware_2 ? 2 : 3, options);
-    setup.neighbours = node_aware->mates();
+    setup.neighbours = node_aware->node_messenger();
     auto requests = setup.neighbours->exchange(node_aware->requests(), arguments.numbers(), settle);
     arguments = {};
     auto programs = node_aware->plan(std::move(requests));

@@ -91,7 +91,7 @@ node_aware_planner::node_aware_planner(const ghost_links& links, int steps,
   std::vector<int> mates;
   for (const int rank : nodes_.my_ranks())
     if (rank != me_) mates.push_back(rank);
-  mates_ = std::make_shared<messenger>(links.ranks(), std::move(mates));
+  node_messenger_ = std::make_shared<messenger>(links.ranks(), std::move(mates));
   for (const auto& link : links.to_owners())
     if (!nodes_.is_local(link.rank))
       wanted_.push_back({nodes_.node_of(link.rank), link.rank, me_, link.owned, link.ghosts});
@@ -115,14 +115,14 @@ int node_aware_planner::gateway_of(int owner) const {
 node_aware_planner::messages node_aware_planner::outgoing(
     std::map<int, std::vector<std::byte>> by_rank) {
   messages to_mates;
-  for (const int mate : mates_->peers()) to_mates.push_back(std::move(by_rank[mate]));
+  for (const int mate : node_messenger_->peers()) to_mates.push_back(std::move(by_rank[mate]));
   own_message_ = std::move(by_rank[me_]);
   return to_mates;
 }
 std::vector<node_aware_planner::from_rank> node_aware_planner::incoming(messages received) {
   std::vector<from_rank> all;
   for (std::size_t i = 0; i < received.size(); ++i)
-    all.push_back({mates_->peers()[i], std::move(received[i])});
+    all.push_back({node_messenger_->peers()[i], std::move(received[i])});
   all.push_back({me_, std::move(own_message_)});
   return all;
 }

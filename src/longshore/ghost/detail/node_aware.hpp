@@ -45,7 +45,9 @@ class node_aware_planner {
   /// `steps` is 2 or 3. Collective on 64 ranks and more, else local.
   node_aware_planner(const ghost_links& links, int steps, const ghost_options& options);
   /// The messenger to the other ranks of the node (mates).
-  [[nodiscard]] const std::shared_ptr<messenger>& mates() const noexcept { return mates_; }
+  [[nodiscard]] const std::shared_ptr<messenger>& node_messenger() const noexcept {
+    return node_messenger_;
+  }
 
   /// Returns a message for each mate, with the links for which it is gateway or collector.
   [[nodiscard]] messages requests();
@@ -115,7 +117,7 @@ class node_aware_planner {
   const node_map& nodes_;
   int me_, steps_;
   ghost_options options_;
-  std::shared_ptr<messenger> mates_;
+  std::shared_ptr<messenger> node_messenger_;
   std::vector<std::byte> own_message_;  // of this rank to itself
   std::vector<block> wanted_, given_;   // links of this rank with other nodes, in their order
   std::vector<round_builder> update_, accumulate_;

@@ -16,7 +16,7 @@ struct alignas(128) direct_signals {
   std::atomic<std::uint64_t> taken;  ///< the latest exchange in which the writer has read all cells
   /// How often the writer has bound its memories to other addresses. Valid together with `ready`.
   std::atomic<std::uint64_t> binding;
-  std::atomic<std::uint64_t> probe;  ///< by which ranks measure the distance of their caches
+  std::atomic<std::uint64_t> line_probe;  ///< by which ranks measure the distance of their caches
 };
 
 /// Call this before each poll of signals: where time is computed, earlier events must happen first.

@@ -23,11 +23,11 @@ class memory_watch {
 
  private:
   [[noreturn]] static void throw_for_freed(std::size_t field);
-  struct watched {
+  struct field_lifetime {
     std::size_t field;
     std::weak_ptr<const void> lifetime;
   };
-  std::vector<watched> memories_;
+  std::vector<field_lifetime> memories_;
 };
 
 }  // namespace longshore::detail

@@ -115,7 +115,7 @@ def build(
     require_metrics(wanted, launches)
     real = [launch for launch in launches if launch.simulated is None]
     measured = measure(real, metrics=wanted)
-    times = _times(launches)
+    starts = _session_starts(launches)
     groups = grouped(measured.figures, lambda figure: figure.key)
     warnings = _unknown_factors(events, groups)
     if len(real) < len(launches):
@@ -123,7 +123,7 @@ def build(
     if where is not None:
         groups = {key: groups[key] for key in where.select(list(groups), known_factors)}
     order = {tag: index for index, tag in enumerate(tags)}
-    rows = [_row(key, figures, times, order) for key, figures in groups.items()]
+    rows = [_row(key, figures, starts, order) for key, figures in groups.items()]
     rows.sort(
         key=lambda row: (pattern_rank(row.key.pattern), row.key.study, reading_order(row.key.factors), row.key.metric)
     )
@@ -146,23 +146,23 @@ def _unknown_factors(events: Iterable[Event], keys: Iterable[Key]) -> list[str]:
     ]
 
 
-def _times(launches: Iterable[Launch]) -> dict[tuple[str, str, str], str]:
-    times: dict[tuple[str, str, str], str] = {}
+def _session_starts(launches: Iterable[Launch]) -> dict[tuple[str, str, str], str]:
+    starts: dict[tuple[str, str, str], str] = {}
     for launch in launches:
         started = launch.envelope.get("started")
         if isinstance(started, str):
             key = (launch.study, launch.tag, launch.session)
-            times[key] = min(times.get(key, started), started)
-    return times
+            starts[key] = min(starts.get(key, started), started)
+    return starts
 
 
 def _row(
-    key: Key, figures: Sequence[Figure], times: dict[tuple[str, str, str], str], order: Mapping[str, int]
+    key: Key, figures: Sequence[Figure], starts: dict[tuple[str, str, str], str], order: Mapping[str, int]
 ) -> HistoryRow:
     sessions = grouped(figures, lambda figure: (figure.tag, figure.session))
     points = [
         SessionPoint(
-            tag, session, times.get((key.study, tag, session), ""),
+            tag, session, starts.get((key.study, tag, session), ""),
             math.exp(math.fsum(math.log(f.value) for f in members) / len(members)), len({f.launch for f in members}),
         )
         for (tag, session), members in sessions.items()

@@ -50,7 +50,7 @@ def contrasts(pairs: Sequence[tuple[Sequence[Figure], Sequence[Figure]]]) -> lis
     simulated = [
         one_simulated_machine((*first, *second), "a comparison of two variants") is not None for first, second in pairs
     ]
-    errors: dict[int, moderated.Moderated | None] = {}
+    errors: dict[int, moderated.ModeratedError | None] = {}
     for design in (WITHIN_LAUNCH, IN_TURNS, BY_SESSION):
         # Figures without variance (imported twice, or rounded to the same value) prove no
         # precision, so they get no interval.
@@ -67,7 +67,7 @@ def contrasts(pairs: Sequence[tuple[Sequence[Figure], Sequence[Figure]]]) -> lis
     ]
 
 
-def _contrast(design: str, found: Effect, mod: moderated.Moderated | None, *, simulated: bool) -> Contrast:
+def _contrast(design: str, found: Effect, mod: moderated.ModeratedError | None, *, simulated: bool) -> Contrast:
     interval, why = None, None
     if simulated:
         why = NO_NOISE

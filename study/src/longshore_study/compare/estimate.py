@@ -14,7 +14,7 @@ from longshore_study.compare.common_shift import CommonShift
 from longshore_study.stats import effect
 from longshore_study.stats.covariate import Adjustment
 from longshore_study.stats.effect import Effect
-from longshore_study.stats.moderated import Moderated
+from longshore_study.stats.moderated import ModeratedError
 from longshore_study.stats.verdict import Measured
 
 STATISTIC = "geometric mean over sessions"
@@ -49,7 +49,7 @@ class Estimate:
         return PLAIN + (f", without {' and '.join(self.taken_out)}" if self.taken_out else "")
 
 
-def estimate(found: Effect, mod: Moderated | None, adjustment: Adjustment | None, shift: CommonShift) -> Estimate:
+def estimate(found: Effect, mod: ModeratedError | None, adjustment: Adjustment | None, shift: CommonShift) -> Estimate:
     """The estimate of a row with an effect, even if the row cannot be judged."""
     measured = Measured(found.difference, mod.se, mod.df) if mod else None
     difference, judged, taken_out = found.difference, measured, []

@@ -235,10 +235,10 @@ def _exact(row: GuidelineRow) -> GuidelineRow:
     return replace(row, verdict=BROKEN if broken else HOLDS)
 
 
-def _errors(rows: Sequence[GuidelineRow]) -> dict[int, moderated.Moderated | None]:
+def _errors(rows: Sequence[GuidelineRow]) -> dict[int, moderated.ModeratedError | None]:
     """The error of each measured row, by the index of the row, ascending. The variances of rows
     with the same unit of comparison are moderated together, because they have the same meaning."""
-    errors: dict[int, moderated.Moderated | None] = {}
+    errors: dict[int, moderated.ModeratedError | None] = {}
     for unit in (WITHIN_LAUNCH, IN_TURNS, BY_SESSION):
         indices = [index for index, row in enumerate(rows) if row.compared == unit and not row.simulated]
         errors |= dict(zip(indices, moderated.moderate([rows[index].effect for index in indices]), strict=True))

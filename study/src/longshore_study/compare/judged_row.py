@@ -18,7 +18,7 @@ from longshore_study.metrics.launch_metrics import Figure
 from longshore_study.stats import effect
 from longshore_study.stats.covariate import Adjustment
 from longshore_study.stats.effect import Effect
-from longshore_study.stats.moderated import Moderated
+from longshore_study.stats.moderated import ModeratedError
 from longshore_study.stats.verdict import UNTESTABLE, Judgement
 
 Interval = tuple[float, float]
@@ -30,7 +30,7 @@ class JudgedRow(PairedRow):
 
     effect: Effect | None = None
     adjustment: Adjustment | None = None
-    moderated: Moderated | None = None
+    moderated: ModeratedError | None = None
     estimate: Estimate | None = None
     """None without an effect."""
     judgement: Judgement | None = None

@@ -21,7 +21,7 @@ from longshore_study.patterns import CONTROL
 from longshore_study.stats import covariate, effect, moderated
 from longshore_study.stats.covariate import Adjustment
 from longshore_study.stats.effect import Effect
-from longshore_study.stats.moderated import Moderated
+from longshore_study.stats.moderated import ModeratedError
 from longshore_study.store.selection import Side
 
 Sessions = Mapping[str, Mapping[Any, float]]
@@ -35,7 +35,7 @@ class RowEffect:
     adjustment: Adjustment | None = None
     """The part of the noise that the noise probe explains, which was removed from `effect`. None if
     nothing was removed."""
-    moderated: Moderated | None = None
+    moderated: ModeratedError | None = None
     """The error of the effect, from the variances of all rows of the same design. None if the data
     do not show how much sessions differ."""
     warnings: tuple[str, ...] = ()

@@ -79,7 +79,7 @@ def size_factors(figures: Sequence[PlottedFigure]) -> list[str]:
     order = list(_sizes(figures))
     names.sort(key=lambda n: (order.index(n) if n in order else len(order), n))
     factors = [group[0].factors for group in by_key(figures).values()]
-    return [n for i, n in enumerate(names) if not any(n in determined_by(m, factors) for m in names[:i])]
+    return [n for i, n in enumerate(names) if not any(n in numeric_following_factors(m, factors) for m in names[:i])]
 
 
 def _sizes(figures: Sequence[PlottedFigure]) -> dict[str, str]:
@@ -88,7 +88,7 @@ def _sizes(figures: Sequence[PlottedFigure]) -> dict[str, str]:
     return {name: title for sizes in (*known, SIZES) for name, title in sizes.items()}
 
 
-def determined_by(factor: str, all_factors: Sequence[Mapping[str, Any]]) -> set[str]:
+def numeric_following_factors(factor: str, all_factors: Sequence[Mapping[str, Any]]) -> set[str]:
     """The numeric factors that vary and are determined by `factor`, such as the ranks by the
     nodes."""
     sized = [(factors[factor], factors) for factors in all_factors if factor in factors]
@@ -115,7 +115,7 @@ def panels(facts: Facts, figures: Sequence[PlottedFigure], factor: str) -> list[
     groups = list(by_key(figures).values())
     rest = [_without(group[0].factors, factor) for group in groups]
     # Factors that the size determines do not distinguish panels.
-    dependent = determined_by(factor, [group[0].factors for group in groups])
+    dependent = numeric_following_factors(factor, [group[0].factors for group in groups])
     names = naming({k: v for k, v in other.items() if k not in dependent} for other in rest)
     chosen = series_factor(rest, names.varying)
     looks = looks_of(rest, chosen)

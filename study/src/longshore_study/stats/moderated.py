@@ -44,7 +44,7 @@ class Prior:
 
 
 @dataclass(frozen=True, slots=True)
-class Moderated:
+class ModeratedError:
     """The variance of a cell after shrinking, and the standard error that follows from it."""
 
     variance: float
@@ -82,7 +82,7 @@ def fit_prior(variances: Sequence[float], dfs: Sequence[int]) -> Prior:
     return Prior(df, cautious, math.exp(centre + student.digamma(df / 2) - math.log(df / 2)))
 
 
-def moderate(effects: Sequence[Effect]) -> list[Moderated | None]:
+def moderate(effects: Sequence[Effect]) -> list[ModeratedError | None]:
     """The moderated variance of each effect. None for an effect whose own variance is None.
 
     REQUIRES: all effects have the same design, so that their variances are comparable.
@@ -92,7 +92,7 @@ def moderate(effects: Sequence[Effect]) -> list[Moderated | None]:
         return [None] * len(effects)
     prior = fit_prior([v for v, _ in known], [d for _, d in known])
     pool = pooled_df(effects)
-    moderated: list[Moderated | None] = []
+    moderated: list[ModeratedError | None] = []
     for effect in effects:
         if effect.variance is None:
             moderated.append(None)
@@ -105,7 +105,7 @@ def moderate(effects: Sequence[Effect]) -> list[Moderated | None]:
             variance = (prior.df * prior.variance + effect.df * effect.variance) / (prior.df + effect.df)
             df = prior.cautious_df + effect.df
         df = max(min(df, pool), float(effect.df))
-        moderated.append(Moderated(variance, df, math.sqrt(variance * effect.scale), prior.df))
+        moderated.append(ModeratedError(variance, df, math.sqrt(variance * effect.scale), prior.df))
     return moderated
 
 

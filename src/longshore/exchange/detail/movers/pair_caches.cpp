@@ -32,8 +32,8 @@ class pair_signals {
   pair_signals(team& ranks, int peer, const pair_probe& probe)
       : ranks_(ranks),
         peer_(peer),
-        from_peer_(probe.from_peer.probe),
-        to_peer_(probe.to_peer.probe) {}
+        from_peer_(probe.from_peer.line_probe),
+        to_peer_(probe.to_peer.line_probe) {}
   void send(std::uint64_t value) { signal(ranks_, to_peer_, ++sent_ << 16 | value, peer_); }
   std::uint64_t receive() {
     ++received_;
