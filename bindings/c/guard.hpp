@@ -48,7 +48,7 @@ T& required(T* pointer, const char* what) {
 /// initialise the options.
 void check_reserved(const std::int64_t (&reserved)[4], const char* options);
 
-/// Like required(), for an object that another call has made.
+/// Like required(), but the message points to the call that makes the object.
 template <class T>
 T& required_object(T* object, const char* what) {
   if (object == nullptr)

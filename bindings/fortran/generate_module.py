@@ -4,7 +4,7 @@ interfaces are declared in the header only.
 Usage: generate_module.py longshore.h TEMPLATE OUTPUT. In the template, `!:header` stands for the
 declarations of the header. `!:calls` stands for the procedures that types bind and the template
 does not define: each calls the function of the header with its name. Lines between `!:for LIST` and
-`!:end` are repeated for each entry of a list in LOOPS; in each copy the values of the entry replace
+`!:end` are repeated for each entry of LOOPS[LIST]. In each copy, the values of the entry replace
 <names>.
 """
 

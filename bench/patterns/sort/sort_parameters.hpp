@@ -25,7 +25,7 @@ struct key_share {
 /// Keys are in [0, max_key).
 [[nodiscard]] std::uint64_t max_key_of(const variant& levels, int ranks);
 
-/// The largest max_key of a type, by name. Keys of floating types lie around 0.
+/// The largest max_key of a type, by name. Keys of floating types are from -max_key/2 to max_key/2.
 [[nodiscard]] std::uint64_t largest_max_key(const std::string& key_type);
 
 [[nodiscard]] bucket_options bucket_options_of(const variant& levels, const launch_facts& facts,

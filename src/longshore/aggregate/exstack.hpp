@@ -122,7 +122,7 @@ class exstack {
   bool carries_replies_ = false;
 };
 
-/// The calls of exstack that only loops of this library make, not its users.
+/// The calls of exstack for loops of this library only. Users do not call them.
 struct detail::exstack_access {
   using send_buffer = exstack::send_buffer;
 

@@ -1,4 +1,4 @@
-// A part of a plan of halos or boxes, for one call.
+// What one call exchanges of a plan of halos or boxes: some fields, or fewer halo cells.
 #pragma once
 
 #include <longshore/exchange/field_view.hpp>

@@ -64,7 +64,7 @@ class grid_partitioner {
         return;
       const double cost = weights_[l] * static_cast<double>(within_block - within_inner) +
                           best_partition(l + 1, inner).cost;
-      // Grids come by ascending x. Of equal costs the first grid stays, which cuts z most.
+      // Grids come by ascending x. Of grids with equal costs the first one stays. It cuts z most.
       if (best.cost == std::numeric_limits<double>::infinity() ? cost < best.cost
                                                                : clearly_less(cost, best.cost))
         best = {cost, grid};

@@ -17,8 +17,9 @@ struct topology_level {
   std::vector<int> object_of;  ///< object_of[i] is the object that holds topology::cpus()[i]
 };
 
-/// The topology of a node as a value, independent of hwloc. The levels, from the outermost in, are
-/// socket, numa, l3, l2, core, hwthread; l2 is left out if it equals l3 or core.
+/// The topology of a node as a value, independent of hwloc. The levels, from outermost to
+/// innermost, are socket, numa, l3, l2, core, hwthread. Level l2 is left out if it equals l3 or
+/// core.
 ///
 /// *Invariant*: every object lies within one object of the level around it. Hardware objects that
 /// violate this are split: memory that serves two sockets counts as one NUMA domain in each.

@@ -82,8 +82,8 @@ class index_checker {
                 int rank)
       : operation_(operation), indices_(indices), size_(size), rank_(rank) {}
 
-  /// The index at position `i`. Read the positions in order; a position may be read again. Throws
-  /// errc::usage if the block of `i` has an index outside the table.
+  /// The index at position `i`. Read new positions in order. Earlier positions may be read again.
+  /// Throws errc::usage if the block of `i` has an index outside the table.
   [[nodiscard]] std::uint64_t operator[](std::size_t i) {
     if (i >= checked_) [[unlikely]]
       check_block();

@@ -62,7 +62,8 @@ std::vector<two_boxes> boxes_on_side(const exchanged_field& copy, const exchange
   return boxes;
 }
 
-// Each neighbour has one message, so there are no pairs, which other sequences of calls need.
+// A sum has one message for each neighbour, and no pairs. So carriers that call MPI per pair are
+// not used here.
 carrier carrier_of_sums(halo_mode mode) {
   switch (mode) {
     case halo_mode::direct: return carrier::direct;

@@ -179,8 +179,9 @@ void two_hop_exchange::transfer(const std::byte* outgoing, const arrival_callbac
   to_nodes_.clear();
 }
 
-// The staging memory holds the blocks of each other rank of this node in turn, in the order of
-// relay_targets_. Blocks for other nodes leave first, because they have the longer way.
+// The staging memory has one section for each other rank of this node. A section holds the blocks
+// of that rank in the order of relay_targets_. Blocks for other nodes leave first, because they
+// have the longer way.
 void two_hop_exchange::list_first_hop(const std::byte* outgoing) {
   for (std::size_t k = 0; k < to_relays_.to().size(); ++k) {
     const int relay = to_relays_.to()[k];

@@ -8,8 +8,8 @@ line of times per PE and iteration.
     Average all2all time (per PE): 0.345678 seconds
 
 The averages are our total_seconds and exchange_seconds (means over PEs and iterations). The log
-also gives keys_per_second: the number of keys, divided by the median over iterations of the time of
-the slowest PE. A file may hold several runs, each with screen output, log, or both.
+also gives keys_per_second. It is the number of keys divided by the median, over iterations, of the
+time of the slowest PE. A file may hold several runs, each with screen output, log, or both.
 """
 
 from __future__ import annotations

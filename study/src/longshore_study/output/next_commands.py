@@ -54,8 +54,8 @@ def _new_session(launch: Launch) -> str:
 
 
 def _bench_commands(answers: Sequence[BestChoice], launches: Mapping[str, Launch]) -> list[tuple[str, str]]:
-    """For each pattern, the command that measures its first winner with the transport threads,
-    which needs no launcher. The command also measures `auto` if there is a result of `auto`."""
+    """For each pattern, the command that measures the first winner whose transport is threads. This
+    transport needs no launcher. The command also measures `auto` if there is a result of `auto`."""
     commands: dict[str, tuple[str, str]] = {}
     for answer in answers:
         entry = answer.best

@@ -1,6 +1,6 @@
 """The bound of a figure, a line in plots. The bound is the value that the figure would have if its
-bytes moved at the speed of memory copy (metrics/memory_bound.py). Data in a cache can exceed it, so
-plots name the line "memory copy" and not "bound".
+bytes moved at the speed of memory copy (metrics/memory_bound.py). A figure whose data is in a cache
+can exceed the bound. So plots name the line "memory copy".
 """
 
 from __future__ import annotations

@@ -89,8 +89,8 @@ def _sizes(figures: Sequence[PlottedFigure]) -> dict[str, str]:
 
 
 def numeric_following_factors(factor: str, all_factors: Sequence[Mapping[str, Any]]) -> set[str]:
-    """The numeric factors that vary and are determined by `factor`, such as the ranks by the
-    nodes."""
+    """The numeric factors that vary and follow from `factor`. For example, the number of ranks
+    follows from the nodes."""
     sized = [(factors[factor], factors) for factors in all_factors if factor in factors]
     numeric = {name for _, factors in sized for name, value in factors.items() if number_in(value) is not None}
     return (following_factors(sized) & numeric) - {factor}

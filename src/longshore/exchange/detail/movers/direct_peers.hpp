@@ -87,8 +87,8 @@ class direct_peers {
   std::uint64_t follow(direct_peer& peer, std::size_t round);
 
   /// Throws errc::out_of_memory if this rank could not map the signals of a peer. Call when an
-  /// exchange begins. Earlier, a peer that has destroyed its plan would look like an error,
-  /// although no exchange with it follows.
+  /// exchange begins. A check before that would also fail for a peer that has destroyed its plan
+  /// and exchanges nothing more.
   void check_mapped() const;
 
   /// Whether this rank reads a part of a message from the memory of `peer`.

@@ -67,8 +67,8 @@ using why_not_function = std::optional<std::string> (*)(gather_strategy, bool al
                                                     why_not_function why_not,
                                                     bool between_hosts = false);
 
-/// Selects as few different choices as possible, so that the choice for a class is at most 5 %
-/// slower there than the best. Among choices within 4 % of the best, the simplest strategy is
+/// Selects as few different choices as possible. In each class of sizes, the choice is at most 5 %
+/// slower than the best one. Among choices within 4 % of the best, the simplest strategy is
 /// selected, with the fastest of its buffers. A class without measurements gets the choice of a
 /// neighbouring class. Returns nothing if nothing was measured.
 [[nodiscard]] std::optional<choices_by_size> choices_for_all_sizes(

@@ -13,8 +13,8 @@ void deferred_credits::send_all() {
 
 void receiver_credits::count_release() {
   ++consumed_;
-  // If there are fewer slots, the credit waits for a reply that may carry the credit, or for the
-  // next poll.
+  // A channel with fewer slots than this defers the credit. A reply may carry it, or the next empty
+  // poll sends it.
   constexpr std::uint64_t min_slots = 4;
   if (all_slots_ >= min_slots && credit_is_due()) {
     send_credit();

@@ -43,7 +43,8 @@ constexpr int max_looks_in_vain = 28;
 constexpr std::uint64_t max_looks = 1'000'000;  // looks that end waits but cause no event
 
 // The exceptions of a thread, as the C++ ABI for Itanium lays them out
-// (https://itanium-cxx-abi.github.io/cxx-abi/abi-eh.html, 2.2.2). Each context has its own.
+// (https://itanium-cxx-abi.github.io/cxx-abi/abi-eh.html, 2.2.2). Each context has its own
+// exceptions.
 struct thread_exceptions {
   void* caught;
   unsigned uncaught;

@@ -16,7 +16,7 @@ namespace longshore::simulated {
 
 class region;
 
-/// The part of `peer`, a rank of any node.
+/// The part of the memory that rank `peer` holds, on any node.
 [[nodiscard]] std::byte* part_of(one_sided::region& memory, int peer);
 
 /// The state that all ranks of a run share.

@@ -82,7 +82,8 @@ class section {
     }
     return static_cast<std::size_t>(found - names.begin());
   }
-  /// Whether the sizes in lists of this table are points. Otherwise they are limits of classes.
+  /// Whether the sizes in lists of this table are points. Otherwise each size is the upper limit of
+  /// a class of sizes.
   bool has_points() { return has("sizes") && choice("sizes", {"limits", "points"}) == 1; }
   const toml::node* required(std::string_view key, std::string_view what) {
     const toml::node* const value = find(key);
