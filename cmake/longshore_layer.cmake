@@ -219,6 +219,18 @@ if(LONGSHORE_TESTS)
   add_custom_target(quick_tests)
 endif()
 
+# longshore_polling_test(NAME RANKS)
+#
+# Ranks that poll take the cores from the tests beside them: together, such tests take many times as
+# long as one after the other. Tests of 3 or 4 ranks run in pairs, and those of more run alone.
+function(longshore_polling_test name ranks)
+  if(ranks GREATER 4)
+    set_tests_properties(${name} PROPERTIES PROCESSORS 4)
+  elseif(ranks GREATER 2)
+    set_tests_properties(${name} PROPERTIES PROCESSORS 2)
+  endif()
+endfunction()
+
 # longshore_spmd_test(PROGRAM NAME TRANSPORT LAYOUTS LABELS [OPTIONS])
 #
 # Adds a test that starts PROGRAM once and runs its tests in all LAYOUTS. With the option --rotate,
@@ -240,14 +252,8 @@ function(longshore_spmd_test program name transport layouts labels)
   list(LENGTH layouts count) # COST starts the longest tests first
   set_tests_properties(${name} PROPERTIES LABELS "${transport};${labels}" TIMEOUT 600 COST ${count}
                                           ENVIRONMENT "${LONGSHORE_TEST_ENVIRONMENT}")
-  # Ranks that poll take the cores from the tests beside them: together, such tests take many times
-  # as long as one after the other. Tests of 3 or 4 ranks run in pairs, and those of more run alone.
-  if(ranks GREATER 2 AND NOT transport STREQUAL "simulated")
-    set(processors 2)
-    if(ranks GREATER 4)
-      set(processors 4)
-    endif()
-    set_tests_properties(${name} PROPERTIES PROCESSORS ${processors})
+  if(NOT transport STREQUAL "simulated")
+    longshore_polling_test(${name} ${ranks})
   endif()
 endfunction()
 

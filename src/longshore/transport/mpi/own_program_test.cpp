@@ -14,7 +14,7 @@ namespace {
 run_options with(int ranks_per_node) {
   run_options options;
   options.ranks_per_node = ranks_per_node;
-  options.timeout_seconds = 60;
+  options.timeout_seconds = 240;
   return options;
 }
 
