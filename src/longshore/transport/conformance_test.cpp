@@ -193,7 +193,7 @@ TEST(Team, a_reduction_to_a_root_combines_in_the_order_of_ranks) {
     for (const std::size_t count : {1, 0, 3, 700, 20'000})
       for (int root = 0; root < size; ++root)
         for (const auto operation : {reduction::sum, reduction::min, reduction::max}) {
-          if (count > 1000 && (operation == reduction::min || root % 3 > 0)) continue;
+          if (count > 1000 && (operation == reduction::min || (size > 7 && root % 3 > 0))) continue;
           std::vector<double> numbers, expected_numbers;
           std::vector<std::int64_t> integers, expected_integers;
           for (std::size_t i = 0; i < count; ++i) {

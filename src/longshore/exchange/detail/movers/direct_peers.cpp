@@ -56,7 +56,7 @@ bool direct_peers::pays(const direct_peer& peer, const element_set& elements,
   constexpr std::size_t packed_from_lines = 64, large_from_bytes = 16384;
   const auto& fields = memories_[static_cast<std::size_t>(memory)];
   const std::size_t bytes = elements.size() * element_bytes_of(fields);
-  if (access_.caches_of(peer.rank).pack(bytes)) return false;
+  if (access_.caches_of(peer.rank).packs(bytes)) return false;
   if (policy_ == read_policy::large_contiguous) {
     const auto* const box = elements.box();
     // Memories of boxes count bytes.
@@ -145,28 +145,29 @@ std::vector<std::vector<std::byte>> direct_peers::exchange(
 // A link needs two ranks that can signal each other. A message has the memory in which the sender
 // measures messages, has_signals, and what is readable.
 void direct_peers::confirm() {
-  auto trial_memory = access_.buffers().take(ranks_, pair_probe::bytes);
+  auto memory = access_.buffers().take(ranks_, measuring_memory::bytes);
   std::vector<std::vector<std::byte>> messages;
   for (const auto& peer : peers_) {
     handshake_writer message;
-    message.add(trial_memory.handle());
+    message.add(memory.handle());
     message.add(peer.has_signals);
     for (const bool is_readable : peer.readable) message.add(is_readable);
     messages.push_back(message.take());
   }
   const auto replies = messenger_->exchange_with(local_, messages, {}, [](const auto&) {});
-  std::vector<shared_memory_handle> trial_memories;
+  std::vector<shared_memory_handle> memories_of_peers;
   for (std::size_t i = 0; i < peers_.size(); ++i) {
     auto& peer = peers_[i];
     handshake_reader reply(replies[i]);
-    trial_memories.push_back(reply.take<shared_memory_handle>());
+    memories_of_peers.push_back(reply.take<shared_memory_handle>());
     peer.has_signals = reply.take<bool>() && peer.has_signals;
     access_.reach()[peer.rank] = peer.has_signals;
     for (std::size_t m = 0; m < exposed_.size(); ++m) peer.read_by_peer[m] = reply.take<bool>();
   }
   // All ranks take their peers in ascending order, so that no ranks wait for each other in a circle.
   auto& caches = access_.caches();
-  std::optional<pair_caches> known;
+  const auto given = caches_by_environment();
+  std::optional<pair_caches> known;  // of any far pair
   for (const auto& [rank, found] : caches)
     if (found.are_far) known = found;
   for (std::size_t i = 0; i < peers_.size(); ++i) {
@@ -177,13 +178,13 @@ void direct_peers::confirm() {
     found = measure_caches(ranks_, peer.rank,
                            {.from_peer = *peer.signals_from_peer,
                             .to_peer = *peer.signals_to_peer,
-                            .mine = trial_memory,
-                            .theirs = trial_memories[i],
+                            .mine = memory,
+                            .theirs = memories_of_peers[i],
                             .mappings = access_.mappings()},
-                           caches_by_environment(), known);
+                           given, known);
     if (found.are_far) known = found;
   }
-  access_.buffers().give_back(std::move(trial_memory));
+  access_.buffers().give_back(std::move(memory));
 }
 
 // The descriptions of memories follow each other, each with a header.

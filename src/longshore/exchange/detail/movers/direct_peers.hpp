@@ -48,7 +48,8 @@ struct direct_peer {
 
 /// The direct peers of a plan. Cost per peer: a message of 136 bytes plus 64 bytes per field of a
 /// memory, and 128 bytes of signals per round. Ranks that share a plan for the first time also send
-/// a message of a byte per memory, and measure how far their caches are.
+/// a message of 49 bytes and a byte per memory, and measure their caches (pair_caches) in 192 KiB of
+/// memory, which later plans use for their buffers.
 class direct_peers {
  public:
   /// Local. `elements` has the number of elements of each memory. `neighbours` reaches all ranks of

@@ -34,7 +34,7 @@ message_packer::message_packer(const mover_context& context, const outgoing_mess
     for (const auto& field : memory) is_aligned = is_aligned && field.element_bytes % 4 == 0;
   }
   if (can_stream_lines && is_aligned && context.knows_caches &&
-      node_access::of(context.ranks).caches_of(message.peer).stream(payload_bytes_))
+      node_access::of(context.ranks).caches_of(message.peer).streams(payload_bytes_))
     stores_ = copy_stores::streaming;
   parts_.reserve(message.parts.size());
   for (const auto& out : message.parts) {
@@ -93,10 +93,15 @@ void message_store::add_parts(const incoming_message& message, stored_message& s
 }
 
 void message_store::sort() {
-  for (std::size_t m = 0; m < messages_.size(); ++m) {
-    messages_[m].is_batch = messages_[m].sender != nullptr && has_boxes(m);
-    for (std::size_t p = 0; p < messages_[m].parts.size(); ++p) order_.push_back({m, p});
+  are_boxes_ = true;
+  for (auto& message : messages_) {
+    const bool has_boxes = std::all_of(message.parts.begin(), message.parts.end(),
+                                       [](const part& p) { return p.pairs.are_boxes(); });
+    message.is_batch = message.sender != nullptr && has_boxes;
+    are_boxes_ = are_boxes_ && has_boxes;
   }
+  for (std::size_t m = 0; m < messages_.size(); ++m)
+    for (std::size_t p = 0; p < messages_[m].parts.size(); ++p) order_.push_back({m, p});
   const auto key = [this](const place& at) {
     const auto& stored = messages_[at.message].parts[at.part];
     return std::pair(stored.contributor, stored.number);
@@ -115,14 +120,10 @@ void message_store::start(std::span<const combiner> combiners) {
   }
 }
 
-bool message_store::has_boxes(std::size_t i) const noexcept {
-  return std::all_of(messages_[i].parts.begin(), messages_[i].parts.end(),
-                     [](const part& p) { return p.pairs.are_boxes(); });
-}
-
-void message_store::add_copies(std::size_t i, const std::byte* packed, copy_batch& batch) const {
-  for (const auto& stored : messages_[i].parts)
-    for_each_field(messages_[i], packed, stored,
+void message_store::add_copies(const stored_message& message, const std::byte* packed,
+                               copy_batch& batch) const {
+  for (const auto& stored : message.parts)
+    for_each_field(message, packed, stored,
                    [&](std::size_t k, const bound_field& to, const element_memory& from) {
                      const auto boxes = stored.pairs.boxes(k, to.elements(), from);
                      batch.add(boxes.to, boxes.from);
@@ -169,7 +170,7 @@ void message_store::store_batch(stored_message& message) const {
   const bool is_own = message.peer == context_.ranks.rank();
   if (!message.batch) {
     message.batch.emplace(is_own ? copy_source::own_memory : copy_source::other_rank);
-    add_copies(static_cast<std::size_t>(&message - messages_.data()), nullptr, *message.batch);
+    add_copies(message, nullptr, *message.batch);
   }
   message.batch->run(context_.workers);
   context_.charge_copy(message.peer,

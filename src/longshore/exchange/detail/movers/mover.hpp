@@ -133,11 +133,13 @@ class message_store {
   /// `is_in_place`, nothing is copied.
   template <class F>
   void arrive(std::size_t i, const std::byte* packed, const F& finished, bool is_in_place = false);
-  /// Whether a message consists of boxes, so that its copies can be prepared.
-  [[nodiscard]] bool has_boxes(std::size_t i) const noexcept;
-  /// Adds the copies that store message i to a batch. `packed` is where the message arrives.
-  /// REQUIRES: has_boxes(i). Valid until rebind().
-  void add_copies(std::size_t i, const std::byte* packed, copy_batch& batch) const;
+  /// Whether the exchange that has started copies boxes only, so that copies can be prepared.
+  [[nodiscard]] bool copies_boxes() const noexcept { return are_boxes_ && combiners_.empty(); }
+  /// Adds the copies that store message i to a batch. `packed` is where the message arrives. The
+  /// copies are valid until rebind(). REQUIRES: copies_boxes().
+  void add_copies(std::size_t i, const std::byte* packed, copy_batch& batch) const {
+    add_copies(messages_[i], packed, batch);
+  }
   /// The packed message i of the last exchange.
   [[nodiscard]] const std::byte* packed(std::size_t i) const noexcept {
     return messages_[i].packed;
@@ -178,11 +180,13 @@ class message_store {
                       const F& f) const;
   void store(const stored_message& message, const part& stored) const;
   void add_parts(const incoming_message& message, stored_message& stored);
+  void add_copies(const stored_message& message, const std::byte* packed, copy_batch& batch) const;
   void store_all(stored_message& message) const;
   void store_batch(stored_message& message) const;
 
   const mover_context& context_;
   std::vector<stored_message> messages_;
+  bool are_boxes_ = false;    // whether all parts of all messages are boxes
   std::vector<place> order_;  // of parts, by contributors and numbers
   std::span<const combiner> combiners_;
   std::size_t next_ = 0, unfinished_ = 0;

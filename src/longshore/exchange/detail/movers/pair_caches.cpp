@@ -29,11 +29,11 @@ enum : std::uint64_t { spins, does_not_spin };
 // sends before it has received may overwrite its last value, so such values are all 0.
 class pair_signals {
  public:
-  pair_signals(team& ranks, int peer, const pair_probe& probe)
+  pair_signals(team& ranks, int peer, const measuring_memory& memory)
       : ranks_(ranks),
         peer_(peer),
-        from_peer_(probe.from_peer.line_probe),
-        to_peer_(probe.to_peer.line_probe) {}
+        from_peer_(memory.from_peer.line_probe),
+        to_peer_(memory.to_peer.line_probe) {}
   void send(std::uint64_t value) { signal(ranks_, to_peer_, ++sent_ << 16 | value, peer_); }
   std::uint64_t receive() {
     ++received_;
@@ -161,9 +161,9 @@ std::optional<bool> caches_by_environment() {
   return *given == "far";
 }
 
-pair_caches measure_caches(team& ranks, int peer, const pair_probe& probe,
+pair_caches measure_caches(team& ranks, int peer, const measuring_memory& memory,
                            std::optional<bool> given, const std::optional<pair_caches>& known) {
-  pair_signals signals(ranks, peer, probe);
+  pair_signals signals(ranks, peer, memory);
   const bool is_lower = ranks.rank() < peer;
   std::uint64_t distance = trip;
   if (is_lower) {
@@ -187,10 +187,10 @@ pair_caches measure_caches(team& ranks, int peer, const pair_probe& probe,
   }
   if (taken) return *taken;
   // A rank that cannot map the other's memory reads its own. Its times then say nothing.
-  const auto theirs = probe.mappings.map(probe.theirs);
+  const auto theirs = memory.mappings.map(memory.theirs);
   const auto measured =
-      measured_messages({ranks, signals, probe.mine.data(),
-                         theirs.data != nullptr ? theirs.data : probe.mine.data()});
+      measured_messages({ranks, signals, memory.mine.data(),
+                         theirs.data != nullptr ? theirs.data : memory.mine.data()});
   // When both ranks have sent, neither reads the other's memory any more.
   signals.send(signal_of(measured));
   const auto measured_by_peer = known_by(signals.receive());

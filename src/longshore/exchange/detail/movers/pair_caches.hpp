@@ -15,11 +15,11 @@ namespace longshore::detail {
 
 /// What is known of the caches of two ranks. Between near caches, messages are written by ordinary
 /// stores, and what is read or packed follows from the cache lines alone (read_policy). Between far
-/// caches, a cache line takes about as long from the other core as from memory, and processors
-/// differ in what is faster then, also from length to length. So it is measured.
+/// caches, a cache line takes about as long from the other core as from memory. Which way of moving
+/// a message is fastest then depends on the processor and on the length. So it is measured.
 struct pair_caches {
-  /// The lengths in bytes that are measured. A message takes the result of a length that is at most
-  /// half as long and at most twice as long, if there is one, else that of the nearest length.
+  /// The lengths in bytes that are measured. A message follows the longest of them of which it has
+  /// at least half, or else the first.
   static constexpr std::array<std::size_t, 3> lengths{4096, 16384, 65536};
   /// Shorter messages gain nothing by streaming stores.
   static constexpr std::size_t streamed_from_bytes = lengths[0];
@@ -32,8 +32,10 @@ struct pair_caches {
 
   /// Caches that are taken as far without a measurement: all messages are packed and streamed.
   [[nodiscard]] static constexpr pair_caches assumed_far() noexcept { return {true, 0xff, 0xff}; }
-  [[nodiscard]] bool pack(std::size_t bytes) const noexcept { return has(packed, bytes); }
-  [[nodiscard]] bool stream(std::size_t bytes) const noexcept {
+  /// Whether a message of this length is packed, however dense its cells are.
+  [[nodiscard]] bool packs(std::size_t bytes) const noexcept { return has(packed, bytes); }
+  /// Whether a message of this length is packed by streaming stores, if it is packed.
+  [[nodiscard]] bool streams(std::size_t bytes) const noexcept {
     return bytes >= streamed_from_bytes && has(streamed, bytes);
   }
   friend bool operator==(const pair_caches&, const pair_caches&) = default;
@@ -50,9 +52,9 @@ struct pair_caches {
 /// Throws errc::usage if it has another value.
 [[nodiscard]] std::optional<bool> caches_by_environment();
 
-/// What a rank gives to the measurement of a pair of ranks. The peer writes to `from_peer`, and
-/// polls `to_peer`. REQUIRES: both probes are 0.
-struct pair_probe {
+/// The memory in which two ranks measure. The peer writes to `from_peer`, and polls `to_peer`.
+/// REQUIRES: line_probe of both signals is 0.
+struct measuring_memory {
   direct_signals& from_peer;
   direct_signals& to_peer;
   /// Memory of this rank and of the peer, each of at least `bytes` bytes, for messages.
@@ -66,7 +68,7 @@ struct pair_probe {
 /// If one of the ranks shares its core with others, the caches are near. Otherwise a line makes 10
 /// round trips, of 0.1 to 0.5 us each. If the caches are far, messages are measured, too, which
 /// takes about 1 ms. If one of the ranks has `known` another far pair, the answer is that one.
-[[nodiscard]] pair_caches measure_caches(team& ranks, int peer, const pair_probe& probe,
+[[nodiscard]] pair_caches measure_caches(team& ranks, int peer, const measuring_memory& memory,
                                          std::optional<bool> given,
                                          const std::optional<pair_caches>& known);
 

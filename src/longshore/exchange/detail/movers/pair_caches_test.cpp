@@ -28,7 +28,7 @@ TEST(PairCaches, both_ranks_get_the_same_answer) {
     // Lines for all ranks and measurements, in the memory of each rank.
     const auto lines = measurements * static_cast<std::size_t>(team.size());
     const shareable_memory memory(team, lines * sizeof(direct_signals));
-    const shareable_memory messages(team, pair_probe::bytes);
+    const shareable_memory messages(team, measuring_memory::bytes);
     auto* const mine = reinterpret_cast<direct_signals*>(memory.data());
     for (std::size_t i = 0; i < lines; ++i) new (mine + i) direct_signals{};
     handshake_writer handle;
@@ -74,14 +74,14 @@ TEST(PairCaches, both_ranks_get_the_same_answer) {
   });
 }
 
-TEST(PairCaches, a_message_takes_the_result_of_the_nearest_length) {
+TEST(PairCaches, a_message_follows_the_longest_length_of_which_it_has_half) {
   const pair_caches caches{true, 0b001, 0b010};
-  EXPECT_TRUE(caches.pack(100) && caches.pack(4096) && caches.pack(8191));
-  EXPECT_FALSE(caches.pack(8192) || caches.pack(1 << 24));
-  EXPECT_FALSE(caches.stream(100) || caches.stream(4096) || caches.stream(32768));
-  EXPECT_TRUE(caches.stream(8192) && caches.stream(32767));
-  EXPECT_FALSE(pair_caches::assumed_far().stream(4095));
-  EXPECT_FALSE(pair_caches{}.pack(1 << 20) || pair_caches{}.stream(1 << 20));
+  EXPECT_TRUE(caches.packs(100) && caches.packs(4096) && caches.packs(8191));
+  EXPECT_FALSE(caches.packs(8192) || caches.packs(1 << 24));
+  EXPECT_FALSE(caches.streams(100) || caches.streams(4096) || caches.streams(32768));
+  EXPECT_TRUE(caches.streams(8192) && caches.streams(32767));
+  EXPECT_FALSE(pair_caches::assumed_far().streams(4095));
+  EXPECT_FALSE(pair_caches{}.packs(1 << 20) || pair_caches{}.streams(1 << 20));
 }
 
 }  // namespace

@@ -102,7 +102,6 @@ void mpi_mover::receive_in_place(const exchange_round& round) {
 
 void mpi_mover::start(std::span<const detail::combiner> combiners) {
   store_.start(combiners);
-  combines_ = !combiners.empty();
   has_arrived_ = is_done_ = false;
   start_calls();
   for (const auto i : messages_to_self_) store_.arrive(i, nullptr, [](std::size_t) {});
@@ -118,20 +117,18 @@ void mpi_mover::complete() {
 }
 
 void mpi_mover::store_all() {
-  const auto is_copied = [this](const received_message& in) {
-    return in.is_in_place || store_.has_boxes(in.number);
-  };
-  if (!combines_ && !copies_ && std::all_of(incoming_.begin(), incoming_.end(), is_copied)) {
-    copies_.emplace(detail::copy_source::messages);
-    for (const auto& in : incoming_)
-      if (!in.is_in_place) store_.add_copies(in.number, in.data, *copies_);
-  }
-  if (!combines_ && copies_)
+  if (store_.copies_boxes()) {
+    if (!copies_) {
+      copies_.emplace(detail::copy_source::messages);
+      for (const auto& in : incoming_)
+        if (!in.is_in_place) store_.add_copies(in.number, in.data, *copies_);
+    }
     copies_->run(context_.workers);
-  else
+  } else {
     for (const auto& in : incoming_)
       store_.arrive(
           in.number, in.data, [](std::size_t) {}, in.is_in_place);
+  }
   has_arrived_ = is_done_ = true;
 }
 

@@ -114,8 +114,7 @@ class mpi_mover : public detail::mover {
   void store_all();
 
   detail::message_store store_;
-  bool combines_ = false;  // in the exchange that has started
-  // The copies of all packed messages, if these consist of boxes. Opposite faces are stored together.
+  // The copies of all packed messages, if they are boxes. Opposite faces are stored together.
   std::optional<detail::copy_batch> copies_;
   std::vector<std::size_t> messages_to_self_;  // their numbers in store_; they are copied
   pages buffer_;
