@@ -30,7 +30,8 @@ if(LONGSHORE_SANITIZE)
 endif()
 
 # longshore_add_layer(NAME [HEADERS a.hpp...] [DETAIL detail/b.hpp...] [SOURCES a.cpp...]
-#                     [PUBLIC targets...] [PRIVATE targets...] [DEFINITIONS names...])
+#                     [PUBLIC targets...] [PRIVATE targets...] [DEFINITIONS names...]
+#                     [MODULE] [NO_LOOPS])
 #
 # Makes the target longshore_NAME, and the alias longshore::NAME that programs and tests link, from
 # files of the current folder. HEADERS are the public headers. DETAIL are internal headers that
@@ -38,11 +39,15 @@ endif()
 # target all_verify_interface_header_sets compiles each header alone. Other headers of the layer are
 # not installed. DEFINITIONS are for the layer and for those that link it.
 #
+# NO_LOOPS says that the layer has no loops over many elements: -O2 then replaces -O3, which would
+# make its code a fifth larger and no program faster.
+#
 # longshore_NAME is a static library. With BUILD_SHARED_LIBS it is a set of object files, which
-# longshore_shared_library() links into liblongshore.so; longshore::NAME then stands for that library
-# with the headers of the layer (docs/decisions.md, 0014).
+# longshore_shared_library() links into liblongshore.so, or into a module if MODULE is given;
+# longshore::NAME then stands for liblongshore.so with the headers of the layer (docs/decisions.md,
+# 0014).
 function(longshore_add_layer name)
-  cmake_parse_arguments(ARG "" "" "HEADERS;DETAIL;SOURCES;PUBLIC;PRIVATE;DEFINITIONS" ${ARGN})
+  cmake_parse_arguments(ARG "MODULE;NO_LOOPS" "" "HEADERS;DETAIL;SOURCES;PUBLIC;PRIVATE;DEFINITIONS" ${ARGN})
   if(ARG_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "longshore_add_layer(${name}): unknown arguments ${ARG_UNPARSED_ARGUMENTS}")
   endif()
@@ -56,7 +61,11 @@ function(longshore_add_layer name)
   set(linked_scope PUBLIC)
   if(BUILD_SHARED_LIBS)
     add_library(${target} OBJECT ${ARG_SOURCES})
-    set_property(GLOBAL APPEND PROPERTY longshore_layers ${target})
+    if(ARG_MODULE)
+      longshore_add_module(${name} ${target})
+    else()
+      set_property(GLOBAL APPEND PROPERTY longshore_layers ${target})
+    endif()
     # Users of a shared library do not need the libraries that it links. This build does: tests
     # include headers of MPI.
     set(public ${ARG_PUBLIC})
@@ -74,12 +83,18 @@ function(longshore_add_layer name)
     target_include_directories(${target} PUBLIC "${PROJECT_SOURCE_DIR}/src")
   else()
     add_library(${target} STATIC ${ARG_SOURCES})
+    # A program gets the functions that it uses, not whole objects of several sources.
+    target_compile_options(${target} PRIVATE -ffunction-sections -fdata-sections)
+    target_link_options(${target} INTERFACE LINKER:--as-needed LINKER:--gc-sections)
   endif()
   target_compile_features(${target} PUBLIC cxx_std_20)
   target_compile_definitions(${target} PUBLIC ${ARG_DEFINITIONS})
   target_link_libraries(${target} PUBLIC ${ARG_PUBLIC}
                                   PRIVATE $<BUILD_INTERFACE:longshore_flags> ${ARG_PRIVATE})
   set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_EXTENSIONS OFF)
+  if(ARG_NO_LOOPS)
+    target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O2>)
+  endif()
   if(LONGSHORE_UNITY)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
   endif()
@@ -109,6 +124,27 @@ function(longshore_shared_library)
   longshore_install_library(longshore_shared)
 endfunction()
 
+# longshore_add_module(NAME OBJECTS)
+#
+# Links a target of object files into a module: a file beside liblongshore.so that is loaded when a
+# program asks for it (core/detail/module.hpp).
+function(longshore_add_module name objects)
+  set(target longshore_${name}_module)
+  set(folder longshore-${PROJECT_VERSION})
+  add_library(${target} MODULE "${PROJECT_SOURCE_DIR}/src/longshore/core/module_version.cpp")
+  target_compile_definitions(${target} PRIVATE LONGSHORE_VERSION="${PROJECT_VERSION}")
+  target_link_libraries(${target} PRIVATE ${objects} longshore_shared)
+  target_link_options(${target} PRIVATE LINKER:--as-needed)
+  set_target_properties(
+    ${target} PROPERTIES PREFIX "" OUTPUT_NAME ${name}
+                         LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/src/longshore/${folder}")
+  longshore_find_neighbours(${target} "$ORIGIN/..")
+  if(LONGSHORE_INSTALL)
+    install(TARGETS ${target} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/${folder}
+            COMPONENT longshore_modules)
+  endif()
+endfunction()
+
 # An installed program or shared library finds the shared libraries of Longshore in `folder`, and
 # other libraries where the build found them. Packages for standard folders set
 # CMAKE_SKIP_INSTALL_RPATH.
@@ -118,7 +154,7 @@ function(longshore_find_neighbours target folder)
 endfunction()
 
 # Installs a library and its headers. The components of the installation are longshore_runtime
-# (shared libraries), longshore_development and longshore_tools.
+# (shared libraries), longshore_modules, longshore_development and longshore_tools.
 function(longshore_install_library target)
   if(NOT LONGSHORE_INSTALL)
     return()

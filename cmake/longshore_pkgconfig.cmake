@@ -84,7 +84,7 @@ set(cxx_libraries -llongshore)
 if(NOT BUILD_SHARED_LIBS)
   set(cxx_libraries)
   longshore_linker_arguments(longshore_longshore cxx_libraries)
-  set(cxx_libraries -Wl,--start-group ${cxx_libraries} -Wl,--end-group)
+  set(cxx_libraries -Wl,--as-needed,--gc-sections -Wl,--start-group ${cxx_libraries} -Wl,--end-group)
 endif()
 longshore_pkgconfig(longshore "Communication patterns of parallel programs"
                     "-I\${includedir};-std=c++20;${mpi_includes}"
@@ -94,7 +94,7 @@ if(LONGSHORE_C)
   if(NOT BUILD_SHARED_LIBS)
     set(c_libraries)
     longshore_linker_arguments(longshore_c c_libraries)
-    set(c_libraries -Wl,--start-group ${c_libraries} -Wl,--end-group -lstdc++ -lm)
+    set(c_libraries -Wl,--as-needed,--gc-sections -Wl,--start-group ${c_libraries} -Wl,--end-group -lstdc++ -lm)
   endif()
   longshore_pkgconfig(longshore-c "Communication patterns of parallel programs, for C"
                       "-I\${includedir};${mpi_includes}"

@@ -64,7 +64,7 @@ STARTED_BY = {("transport", "ucx"): "mpi"}
 # its options and its cost sink, or write what users read. Tests may name it, too.
 SIMULATED = re.compile("simulated", re.IGNORECASE)
 MAY_NAME_SIMULATED = re.compile(
-    r"src/longshore/transport/(simulated/|launch/|(cost_sink|run_options|team)\.hpp$)"
+    r"src/longshore/transport/(simulated/|launch/|(cost_sink|run_options|team|detail/transport_entry)\.hpp$)"
     r"|bench/commands/(calibrate_command|command_line|help|measure|measured_machine)\."
 )
 

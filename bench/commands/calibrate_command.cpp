@@ -88,12 +88,7 @@ calibrate_request parse_calibrate(std::span<const char* const> words) {
   } catch (const CLI::ParseError& e) {
     fail(errc::usage, "calibrate: {}; see longshore-bench calibrate --help", e.what());
   }
-  const auto available = available_transports();
-  if (!transport.empty() &&
-      std::find(available.begin(), available.end(), transport) == available.end())
-    fail(errc::usage, "calibrate: --transport: '{}' is not in this build, which has {}", transport,
-         fmt::format("{}", fmt::join(available, ", ")));
-  if (!transport.empty()) asked.launch.transport = transport;
+  if (!transport.empty()) asked.launch.transport = chosen_transport(transport);
   if (ranks > 0) asked.launch.ranks = ranks;
   if (ranks_per_node > 0) asked.launch.ranks_per_node = ranks_per_node;
   if (ranks_are_processes(asked.launch.transport))

@@ -113,14 +113,10 @@ run_options launch_of(const typed_options& typed) {
   read_pinning(options, pin_by_default);
   if (const auto transport = value_of(typed, "transport")) {
     const auto& known = known_transports();
-    const auto available = available_transports();
     if (std::find(known.begin(), known.end(), *transport) == known.end())
       fail(errc::usage, "--transport: '{}' is not one of {}{}", *transport,
            fmt::format("{}", fmt::join(known, ", ")), suggestion(*transport, known));
-    if (std::find(available.begin(), available.end(), *transport) == available.end())
-      fail(errc::usage, "--transport: '{}' is not in this build, which has {}", *transport,
-           fmt::format("{}", fmt::join(available, ", ")));
-    options.transport = *transport;
+    options.transport = chosen_transport(*transport);
   }
   if (const auto machine = value_of(typed, "machine")) {
     if (options.transport != "simulated")

@@ -1,4 +1,4 @@
-// Functions longshore_run and longshore_team_..., and the collectives. The type of the values of a
+// Functions longshore_team_... and the collectives. The type of the values of a
 // collective is known only at run time. Also the parts of handles.hpp and longshore_cxx.hpp that
 // need a team.
 #include "handles.hpp"
@@ -7,7 +7,6 @@
 
 #include <longshore/transport/exact_sum.hpp>
 #include <longshore/transport/launch/join.hpp>
-#include <longshore/transport/launch/run.hpp>
 
 #include <fmt/core.h>
 
@@ -229,24 +228,6 @@ size_t longshore_type_bytes(int type) {
   for (const auto& known : known_types)
     if (known.type == type) return known.bytes;
   return 0;
-}
-
-int longshore_run(int argc, char** argv, longshore_main body, void* context) {
-  return guarded([&] {
-    required(body, "the function to run");
-    longshore::run(argc, argv, [body, context](longshore::team& ranks) {
-      longshore_team handle(ranks);
-      forget_error();  // so that a code stored below is of a call in this run
-      const int status = body(&handle, context);
-      if (status == 0) return handle.complete();
-      // If the code is of a failed call of the library, its message is still stored.
-      if (status >= LONGSHORE_ERROR_USAGE && status <= LONGSHORE_ERROR_TRANSPORT &&
-          status == stored_code())
-        throw error(static_cast<errc>(status), longshore_error_message());
-      throw program_failure(fmt::format(
-          "the function given to longshore_run returned {} on rank {}", status, ranks.rank()));
-    });
-  });
 }
 
 int longshore_finalize(longshore_team* team) {

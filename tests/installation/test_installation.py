@@ -139,6 +139,30 @@ def test_a_program_of_one_pattern_links_that_component(
     run_on_four_threads(program, quiet_environment)
 
 
+# Libraries of transports and tasks that a program without them must not load.
+UNUSED = re.compile(r"lib(oshmem|ucp|ucs|uct|tbb|gomp|boost_context)\.so|longshore_(shmem|ucx|simulated)")
+
+
+def loaded_libraries(program: Path) -> str:
+    return subprocess.run(["readelf", "--dynamic", program], capture_output=True, text=True, check=True).stdout
+
+
+@pytest.mark.consumer
+def test_a_program_that_joins_a_communicator_loads_no_library_of_another_transport(
+    installed: Path, build_consumer: Callable[..., Path], quiet_environment: dict[str, str]
+) -> None:
+    if not (installed / "include" / "longshore_mpi.h").exists():
+        pytest.skip("built without MPI (LONGSHORE_MPI)")
+    settings = ("-DCONSUMER_COMPONENTS=ghost;mpi", "-DCONSUMER_LIBRARIES=longshore::ghost;longshore::mpi")
+    program = build_consumer(SOURCE.with_name("joined.cpp"), *settings)
+    assert "libmpi" in loaded_libraries(program)
+    assert not UNUSED.findall(loaded_libraries(program))
+    done = subprocess.run([program], env=quiet_environment, capture_output=True, text=True, check=False, timeout=300)
+    assert done.stdout == "joined: right\n", done.stderr
+    bench = loaded_libraries(installed / "bin" / "longshore-bench")
+    assert UNUSED.findall(bench) or not list(installed.rglob("liblongshore_ucx.a"))  # the check can fail
+
+
 @pytest.mark.consumer
 def test_an_unknown_component_is_refused_with_the_components_of_the_installation(
     build_consumer: Callable[..., Path],

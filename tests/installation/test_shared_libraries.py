@@ -19,13 +19,17 @@ CONSUMER = HERE / "consumer"
 QUICK_TO_COMPILE = ("-DCMAKE_BUILD_TYPE=Checked", "-DCMAKE_CXX_FLAGS_CHECKED=-O0")
 
 
-def run(*command: str | Path, **variables: str) -> str:
+def started(*command: str | Path, **variables: str) -> subprocess.CompletedProcess[str]:
     environment = {k: v for k, v in os.environ.items() if not k.startswith("LONGSHORE_")}
     quiet = {"LONGSHORE_PIN": "0", "LONGSHORE_PROFILE": "off", "LONGSHORE_TRANSPORT": "threads", "LONGSHORE_RANKS": "4"}
     root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-    done = subprocess.run(
+    return subprocess.run(
         command, env=environment | quiet | root | variables, capture_output=True, text=True, check=False, timeout=1800
     )
+
+
+def run(*command: str | Path, **variables: str) -> str:
+    done = started(*command, **variables)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
@@ -64,10 +68,48 @@ def test_the_names_to_load_change_with_the_version_of_the_interface(shared: Path
 
 
 def test_installed_programs_and_libraries_search_no_folder_of_the_build(shared: Path) -> None:
-    for path in (shared / "bin" / "longshore-bench", *libraries(shared).glob("*.so")):
+    for path in (shared / "bin" / "longshore-bench", *libraries(shared).glob("*.so"), *modules(shared).values()):
         assert "NEEDED" in (dynamic := run("readelf", "--dynamic", path))
         assert str(REPOSITORY) not in dynamic
         assert str(shared.with_name("first")) not in dynamic
+
+
+def modules(shared: Path) -> dict[str, Path]:
+    return {path.stem: path for path in shared.rglob("longshore-*/*.so")}
+
+
+def test_no_library_of_a_module_is_loaded_before_a_program_asks_for_it(shared: Path) -> None:
+    loaded = run("ldd", libraries(shared) / "liblongshore.so")
+    for library in ("ucp", "oshmem", "tbb", "gomp", "boost_context"):
+        assert f"lib{library}.so" not in loaded
+    needed = {
+        name: set(re.findall(r"NEEDED.*\[(.*)\]", run("readelf", "--dynamic", file)))
+        for name, file in modules(shared).items()
+    }
+    assert needed, "no transport of this machine is a module"
+    for name, files in needed.items():
+        assert any(file.startswith("liblongshore.so") for file in files), name
+
+
+def test_a_module_runs_and_a_missing_or_foreign_module_is_refused(shared: Path, tmp_path: Path) -> None:
+    if "simulated" not in modules(shared):
+        pytest.skip("this build has no transport simulated")
+    bench = (shared / "bin" / "longshore-bench", "gather", "--transport", "simulated", "--requests", "10")
+    machine = {"LONGSHORE_MACHINE": str(REPOSITORY / "tests" / "machines" / "small.toml"), "LONGSHORE_TRANSPORT": ""}
+    assert "direct" in run(*bench, **machine)
+    module = modules(shared)["simulated"]
+    hidden = module.rename(module.with_suffix(".hidden"))
+    try:
+        done = started(*bench, **machine)
+        assert done.returncode == 2
+        assert "transport 'simulated': this build does not have it; available: threads" in done.stderr
+        (tmp_path / "empty.c").touch()
+        run("gcc", "-shared", "-o", module, tmp_path / "empty.c")
+        done = started(*bench, **machine)
+        assert done.returncode == 2
+        assert "is of another version than" in done.stderr
+    finally:
+        hidden.rename(module)
 
 
 @pytest.mark.parametrize("suffix", ["cpp", "c", "f90"])

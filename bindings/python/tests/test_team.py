@@ -241,7 +241,7 @@ def test_the_error_of_a_wrong_argument_has_the_allowed_values() -> None:
         longshore.run(3)  # type: ignore[arg-type]
     with pytest.raises(longshore.UsageError, match="0 ranks"):
         longshore.run(lambda _: None, 0)
-    with pytest.raises(longshore.UsageError, match="this build has threads"):
+    with pytest.raises(longshore.UsageError, match="available: threads"):
         longshore.run(lambda _: None, transport="pigeons")
     with pytest.raises(longshore.UsageError, match="inside"):
         longshore.run(lambda _: longshore.run(lambda _: None, 1), 1)

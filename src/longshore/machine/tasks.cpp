@@ -1,14 +1,10 @@
-// Checks the options of tasks, and makes the tasking layer. Starts regions on the layer, or in the
-// calling thread if the region is nested or the layer is serial. Each thread knows the region of
-// the task that it runs, so a region that starts inside a task knows its outer regions.
+// Starts regions on a tasking layer, or in the calling thread if the region is nested or the layer
+// is serial. Each thread knows the region of the task that it runs, so a region that starts inside
+// a task knows its outer regions.
 #include <longshore/machine/tasks.hpp>
 
 #include <longshore/core/clock.hpp>
-#include <longshore/core/error.hpp>
 #include <longshore/machine/detail/task_layer.hpp>
-#include <longshore/machine/detail/thread_pool.hpp>
-
-#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>
@@ -19,14 +15,6 @@
 
 namespace longshore {
 namespace detail {
-
-// What the parallel regions of one `tasks` object share.
-struct task_region_state {
-  std::mutex busy;  // held while a region runs on the layer
-  // Tasks inside a region. Changes only when a region begins or ends, so that tasks exchange no
-  // cache lines.
-  std::atomic<int> running = 0;
-};
 
 namespace {
 
@@ -110,79 +98,9 @@ void task_region::run_here(int count) {
 
 }  // namespace
 
-#ifndef LONGSHORE_HAVE_OPENMP
-std::optional<std::string> why_no_openmp_tasks(int) {
-  return "tasks openmp: this build has no OpenMP: install it for your compiler (part of g++; "
-         "Debian's clang needs libomp-dev) and build Longshore again, with LONGSHORE_OPENMP=ON";
-}
-std::unique_ptr<task_layer> make_openmp_tasks(const task_options&) {
-  fail(errc::unsupported, "{}", *why_no_openmp_tasks(0));
-}
-#endif
-#ifndef LONGSHORE_HAVE_TBB
-std::optional<std::string> why_no_tbb_tasks() {
-  return "tasks tbb: this build has no oneTBB: install it (Debian: libtbb-dev) and build Longshore "
-         "again, with LONGSHORE_TBB=ON";
-}
-std::unique_ptr<task_layer> make_tbb_tasks(const task_options&) {
-  fail(errc::unsupported, "{}", *why_no_tbb_tasks());
-}
-#endif
-
 }  // namespace detail
 
-namespace {
-
-constexpr int max_tasks = 4096;
-
-bool is_known(std::string_view layer) {
-  const auto names = task_layer_names();
-  return std::ranges::find(names, layer) != names.end();
-}
-
-// Why this machine or build cannot run `count` tasks of a known layer.
-std::optional<std::string> why_no_layer(std::string_view layer, int count) {
-  if (layer == "openmp") return detail::why_no_openmp_tasks(count);
-  if (layer == "tbb") return detail::why_no_tbb_tasks();
-  return std::nullopt;
-}
-
-std::unique_ptr<detail::task_layer> make_layer(const task_options& options) {
-  if (options.layer == "threads") return std::make_unique<detail::thread_pool>(options);
-  if (options.layer == "openmp") return detail::make_openmp_tasks(options);
-  if (options.layer == "tbb") return detail::make_tbb_tasks(options);
-  return nullptr;
-}
-
-}  // namespace
-
-std::vector<std::string> task_layer_names() { return {"serial", "threads", "openmp", "tbb"}; }
-
-std::optional<std::string> why_no_tasks(std::string_view layer, int count) {
-  if (!is_known(layer))
-    return fmt::format("unknown tasking layer '{}': use serial, threads, openmp or tbb", layer);
-  if (count < 0 || count > max_tasks)
-    return fmt::format("{} tasks: give 1 to {}", count, max_tasks);
-  if (layer == "serial" && count > 1)
-    return fmt::format("the layer serial has 1 task, not {}: use threads", count);
-  return why_no_layer(layer, count);
-}
-
 tasks::tasks() : regions_(std::make_unique<detail::task_region_state>()) {}
-
-tasks::tasks(const task_options& options)
-    : name_(options.layer),
-      count_(options.count),
-      nested_(options.nested),
-      regions_(std::make_unique<detail::task_region_state>()) {
-  if (options.count < 1) fail(errc::usage, "{} tasks: give 1 to {}", options.count, max_tasks);
-  if (const auto reason = why_no_tasks(options.layer, options.count)) {
-    const bool is_missing =
-        is_known(options.layer) && why_no_layer(options.layer, options.count) == reason;
-    fail(is_missing ? errc::unsupported : errc::usage, "{}", *reason);
-  }
-  layer_ = make_layer(options);
-}
 
 tasks::~tasks() = default;
 tasks::tasks(tasks&&) noexcept = default;

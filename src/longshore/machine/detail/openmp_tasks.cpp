@@ -41,6 +41,17 @@ void bind_to(const std::vector<int>& cpus) {
   bound_cpus = cpus;
 }
 
+// All tasks run at the same time. For one calling thread, task i is always on the same thread.
+// OpenMP keeps separate threads for each calling thread. So ranks that are threads never share
+// OpenMP's threads, and a caller other than the constructing thread uses additional threads.
+//
+// Idle threads of GNU's OpenMP spin for milliseconds, or less if threads outnumber CPUs. A running
+// program cannot change this. Set OMP_WAIT_POLICY=passive (sleep at once) before the start if
+// ranks or other tasks need the cores between regions.
+//
+// Threads get their CPUs at their first region. If OMP_PROC_BIND is set and tasks are not pinned,
+// OpenMP's own placement stays. Inside a parallel region of the user's own OpenMP, the rules of
+// OpenMP apply: without task_options::nested all parts run in the calling thread.
 class openmp_tasks final : public task_layer {
  public:
   explicit openmp_tasks(const task_options& options)
@@ -98,17 +109,20 @@ class openmp_tasks final : public task_layer {
   task_0_binding task_0_binding_;
 };
 
-}  // namespace
-
-std::optional<std::string> why_no_openmp_tasks(int count) {
+std::optional<std::string> why_none(int count) {
   if (count > omp_get_thread_limit())
     return fmt::format("{} tasks of openmp: OMP_THREAD_LIMIT allows {}", count,
                        omp_get_thread_limit());
   return std::nullopt;
 }
 
-std::unique_ptr<task_layer> make_openmp_tasks(const task_options& options) {
+std::unique_ptr<task_layer> make(const task_options& options) {
   return std::make_unique<openmp_tasks>(options);
 }
 
+}  // namespace
+
 }  // namespace longshore::detail
+
+const longshore::detail::task_layer_entry longshore_tasks_openmp = {
+    .why_none = longshore::detail::why_none, .make = longshore::detail::make};

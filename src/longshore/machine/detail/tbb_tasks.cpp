@@ -73,6 +73,13 @@ class worker_binder final : public tbb::task_scheduler_observer {
 // number, which suffices for many objects together.
 std::size_t requested_threads(int count) { return static_cast<std::size_t>(std::max(count, 256)); }
 
+// Each `tasks` object has an arena of oneTBB, and uses oneTBB's static partitioner. Task i runs in
+// slot i of the arena if a worker of oneTBB enters the slot in time. Otherwise the task runs in
+// another thread, maybe after another task.
+//
+// CPUs belong to slots: a worker is bound when it enters the arena, and gets its CPUs back when it
+// leaves. While the object lives, oneTBB may use more threads than there are CPUs. oneTBB decides
+// when idle workers leave; task_options::spin has no effect.
 class tbb_tasks final : public task_layer {
  public:
   explicit tbb_tasks(const task_options& options)
@@ -107,12 +114,15 @@ class tbb_tasks final : public task_layer {
   task_0_binding task_0_binding_;
 };
 
-}  // namespace
+std::optional<std::string> why_none(int) { return std::nullopt; }
 
-std::optional<std::string> why_no_tbb_tasks() { return std::nullopt; }
-
-std::unique_ptr<task_layer> make_tbb_tasks(const task_options& options) {
+std::unique_ptr<task_layer> make(const task_options& options) {
   return std::make_unique<tbb_tasks>(options);
 }
 
+}  // namespace
+
 }  // namespace longshore::detail
+
+const longshore::detail::task_layer_entry longshore_tasks_tbb = {
+    .why_none = longshore::detail::why_none, .make = longshore::detail::make};

@@ -1,9 +1,7 @@
 // Reads a machine file as transport simulated does.
 #include <longshore/core/error.hpp>
+#include <longshore/transport/launch/find_transport.hpp>
 #include <longshore/transport/launch/machine_file.hpp>
-#ifdef LONGSHORE_HAVE_SIMULATED
-#include <longshore/transport/simulated/detail/machine.hpp>
-#endif
 
 #include <fstream>
 
@@ -11,9 +9,8 @@ namespace longshore {
 
 void check_machine_file(const std::string& file) {
   if (!std::ifstream(file)) fail(errc::usage, "{}: the machine file cannot be read", file);
-#ifdef LONGSHORE_HAVE_SIMULATED
-  static_cast<void>(simulated::read_machine(file));
-#endif
+  if (const auto found = detail::find_transport("simulated"); found.entry != nullptr)
+    found.entry->check_machine_file(file);
 }
 
 }  // namespace longshore

@@ -1,4 +1,4 @@
-// Starting a run. Only this folder knows which transports the build has.
+// Starting a run.
 #pragma once
 
 #include <longshore/transport/run_options.hpp>
@@ -12,15 +12,17 @@
 
 namespace longshore {
 
-/// Names of the transports of this build, in the order of preference without a launcher.
+/// Names of the transports that this program has, in the order of preference without a launcher. A
+/// program with shared libraries loads all modules of Longshore to answer.
 [[nodiscard]] std::vector<std::string> available_transports();
 
 /// Returns the transport of a run: `requested`, unless it is empty; else the transport of the
-/// launcher; without a launcher, threads. Throws errc::usage for a transport that this build does
-/// not have.
+/// launcher; without a launcher, threads. Throws errc::usage for a transport that this program does
+/// not have, and says why.
 [[nodiscard]] std::string chosen_transport(const std::string& requested);
 
 namespace detail {
+class started_transport;
 /// Whether all ranks of a transport live in one process, so that no launcher starts them.
 [[nodiscard]] bool is_one_process(std::string_view transport) noexcept;
 }  // namespace detail
@@ -51,9 +53,10 @@ class runtime {
   void run(const run_options& options, const std::function<void(team&)>& body);
 
  private:
-  struct environment;
   run_options options_;
-  std::unique_ptr<environment> environment_;
+  // At most one library is started, because libraries would compete for resources that a process
+  // has only once.
+  std::unique_ptr<detail::started_transport> started_;
 };
 
 /// Runs `body` on every rank, with options from the environment.

@@ -1,52 +1,23 @@
-// Starts and ends OpenSHMEM. Before the start, the size of the symmetric heap is written into the
-// environment, where the library looks for it.
-#include <longshore/core/bytes.hpp>
-#include <longshore/core/environment.hpp>
-#include <longshore/core/error.hpp>
-#include <longshore/machine/memory_sizes.hpp>
-#include <longshore/machine/pages.hpp>
+// Starts and ends OpenSHMEM, and runs a program whose ranks are its processing elements.
+#include <longshore/core/launcher.hpp>
 #include <longshore/transport/detail/long_tcp_segments.hpp>
+#include <longshore/transport/detail/transport_entry.hpp>
 #include <longshore/transport/detail/watchdog.hpp>
 #include <longshore/transport/one_sided/detail/team.hpp>
 #include <longshore/transport/shmem/detail/library.hpp>
-#include <longshore/transport/shmem/run.hpp>
+#include <longshore/transport/shmem/detail/symmetric_heap.hpp>
 
 #include <fmt/core.h>
 #include <shmem.h>
-#include <unistd.h>
 
-#include <algorithm>
-#include <cctype>
-#include <cmath>
 #include <cstdio>
 #include <cstdlib>
-#include <optional>
-#include <string>
 #include <string_view>
 
 namespace longshore::shmem {
 namespace {
 
-constexpr std::size_t default_heap_bytes = std::size_t{1} << 30;
-constexpr const char* heap_variable = "SHMEM_SYMMETRIC_SIZE";  // of the OpenSHMEM standard
-// Open MPI 4.1 does not know the variable of the standard.
-constexpr const char* heap_variable_of_open_mpi = "SHMEM_SYMMETRIC_HEAP_SIZE";
 constexpr const char* hooks_variable = "OMPI_MCA_opal_common_ucx_opal_mem_hooks";
-
-// Twice the needed bytes, because some allocators round up to powers of two, but at most a rank's
-// share of the host's memory. If the launcher does not tell the number of ranks on the host, the
-// share is the whole memory.
-std::size_t heap_bytes(std::size_t symmetric_bytes) {
-  constexpr long max_ranks = 1 << 20;
-  std::optional<long> ranks_on_host;
-  for (const char* name : {"OMPI_COMM_WORLD_LOCAL_SIZE", "PMIX_LOCAL_SIZE", "MPI_LOCALNRANKS",
-                           "SLURM_NTASKS_PER_NODE"})
-    if (!ranks_on_host) ranks_on_host = environment_integer(name, 1, max_ranks);
-  const std::size_t share = available_memory_bytes() / ranks_on_host.value_or(1);
-  const std::size_t wanted =
-      symmetric_bytes > share ? share : std::max(default_heap_bytes, 2 * symmetric_bytes);
-  return round_up(std::min(wanted, share), page_bytes());
-}
 
 bool is_open_mpi() {
   char name[SHMEM_MAX_NAME_LEN + 1] = "";
@@ -54,45 +25,10 @@ bool is_open_mpi() {
   return std::string_view(name).find("Open MPI") != std::string_view::npos;
 }
 
-// The bytes of a size such as "4G", in the format of OpenSHMEM, if `text` is a size.
-std::optional<std::size_t> bytes_of_text(const std::string& text) {
-  char* end = nullptr;
-  const double number = std::strtod(text.c_str(), &end);
-  const std::string_view units = "KMGT";
-  const auto unit =
-      *end == '\0'
-          ? 0
-          : units.find(static_cast<char>(std::toupper(static_cast<unsigned char>(*end)))) + 1;
-  const bool is_size = end != text.c_str() && (*end == '\0' || unit > 0);
-  const double bytes = std::ldexp(number, 10 * static_cast<int>(unit));
-  constexpr double max_bytes = 0x1p62;
-  return is_size && bytes >= 1 && bytes < max_bytes ? std::optional(static_cast<std::size_t>(bytes))
-                                                    : std::nullopt;
-}
-
-void check_heap(const std::string& size) {
-  const auto bytes = bytes_of_text(size);
-  if (!bytes)
-    fail(
-        errc::usage,
-        "{} is '{}': it must be a number of bytes, optionally followed by K, M, G or T, such as 4G",
-        heap_variable, size);
-  const std::size_t memory = sysconf(_SC_PHYS_PAGES) * page_bytes();
-  if (*bytes > memory)
-    fail(errc::out_of_memory, "{} is '{}' for each rank, but this host has only {} bytes of memory",
-         heap_variable, size, memory);
-}
-
-}  // namespace
-
-environment::environment(std::size_t symmetric_bytes, double timeout_seconds)
-    : timeout_seconds_(timeout_seconds) {
-  const auto open_mpi_size = environment_text(heap_variable_of_open_mpi);
-  const std::string size =
-      environment_text(heap_variable)
-          .value_or(open_mpi_size.value_or(std::to_string(heap_bytes(symmetric_bytes))));
-  check_heap(size);
-  for (const char* name : {heap_variable, heap_variable_of_open_mpi}) setenv(name, size.c_str(), 1);
+// Starts OpenSHMEM, which is possible once per process. If the start takes longer than
+// `timeout_seconds` (at least ten seconds; 0 means no deadline), the process ends.
+void start(std::size_t symmetric_bytes, double timeout_seconds) {
+  set_symmetric_heap(symmetric_bytes);
   // For UCX, Open MPI 4.1 installs hooks in the memory allocator. The hooks outlive the library
   // that they call, so the program would crash at its end.
   const bool sets_hooks = std::getenv(hooks_variable) == nullptr;
@@ -109,18 +45,33 @@ environment::environment(std::size_t symmetric_bytes, double timeout_seconds)
                hooks_variable);
 }
 
-std::size_t symmetric_heap_bytes() {
-  return bytes_of_text(environment_text(heap_variable).value_or("")).value_or(~std::size_t{0});
-}
+class started_library final : public longshore::detail::started_transport {
+ public:
+  explicit started_library(const run_options& options)
+      : timeout_seconds_(*options.timeout_seconds) {
+    start(options.symmetric_bytes, timeout_seconds_);
+  }
+  ~started_library() override {
+    const watched_call limit(timeout_seconds_, "shmem_finalize");
+    shmem_finalize();
+  }
+  void run(const run_options& options, const std::function<void(longshore::team&)>& body) override {
+    library lib(*with_environment(options).timeout_seconds);
+    one_sided::run(lib, options, [&body](longshore::team& team) {
+      require_launch_of("OpenSHMEM", team.size());
+      body(team);
+    });
+  }
 
-environment::~environment() {
-  const watched_call limit(timeout_seconds_, "shmem_finalize");
-  shmem_finalize();
-}
+ private:
+  double timeout_seconds_;
+};
 
-void run(const run_options& options, const std::function<void(longshore::team&)>& body) {
-  library lib(*with_environment(options).timeout_seconds);
-  one_sided::run(lib, options, body);
-}
-
+}  // namespace
 }  // namespace longshore::shmem
+
+const longshore::detail::transport_entry longshore_transport_shmem = {
+    .start = [](const longshore::run_options& options)
+        -> std::unique_ptr<longshore::detail::started_transport> {
+      return std::make_unique<longshore::shmem::started_library>(options);
+    }};

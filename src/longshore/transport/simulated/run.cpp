@@ -1,17 +1,18 @@
 // Makes the simulated machine, and a team for each of its ranks.
 #include <longshore/core/environment.hpp>
 #include <longshore/core/error.hpp>
+#include <longshore/transport/detail/transport_entry.hpp>
 #include <longshore/transport/one_sided/detail/team.hpp>
 #include <longshore/transport/simulated/detail/library.hpp>
-#include <longshore/transport/simulated/run.hpp>
 
 namespace longshore::simulated {
 namespace {
 
 constexpr std::size_t stack_bytes = std::size_t{256} << 10;
 
-}  // namespace
-
+// Runs `body` on options.ranks simulated ranks (by default all of the machine), in this thread.
+// Returns when all ranks have ended; rethrows the first failure. The file options.machine describes
+// the machine.
 void run(const run_options& given, const std::function<void(longshore::team&)>& body) {
   run_options options = with_environment(given);
   if (options.machine.empty())
@@ -36,4 +37,21 @@ void run(const run_options& given, const std::function<void(longshore::team&)>& 
   });
 }
 
+class simulated_machine final : public longshore::detail::started_transport {
+  void run(const run_options& options, const std::function<void(longshore::team&)>& body) override {
+    simulated::run(options, body);
+  }
+};
+
+}  // namespace
 }  // namespace longshore::simulated
+
+const longshore::detail::transport_entry longshore_transport_simulated = {
+    .start = [](const longshore::run_options&)
+        -> std::unique_ptr<longshore::detail::started_transport> {
+      return std::make_unique<longshore::simulated::simulated_machine>();
+    },
+    .check_machine_file =
+        [](const std::string& file) {
+          static_cast<void>(longshore::simulated::read_machine(file));
+        }};

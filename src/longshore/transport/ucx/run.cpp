@@ -1,20 +1,41 @@
-// Runs a program over UCX: starts the library, and ends all processes if the start fails.
+// Runs a program over UCX: connects the processes, starts the library, and ends all processes if
+// the start fails.
+#include <longshore/core/launcher.hpp>
+#include <longshore/transport/detail/transport_entry.hpp>
 #include <longshore/transport/one_sided/detail/team.hpp>
 #include <longshore/transport/ucx/detail/library.hpp>
-#include <longshore/transport/ucx/run.hpp>
+#include <longshore/transport/ucx/detail/process_bootstrap.hpp>
 
 #include <exception>
 
 namespace longshore::ucx {
+namespace {
 
-void run(process_bootstrap& bootstrap, const run_options& options,
-         const std::function<void(longshore::team&)>& body) {
-  try {
-    library lib(bootstrap, *with_environment(options).timeout_seconds);
-    one_sided::run(lib, options, body);
-  } catch (...) {  // an error of the start, where other ranks wait for this rank without a deadline
-    bootstrap.abort(std::current_exception());
+class started_library final : public longshore::detail::started_transport {
+ public:
+  explicit started_library(const run_options& options)
+      : bootstrap_(process_bootstrap::join(*options.timeout_seconds)) {}
+  void run(const run_options& options, const std::function<void(longshore::team&)>& body) override {
+    try {
+      library lib(*bootstrap_, *with_environment(options).timeout_seconds);
+      one_sided::run(lib, options, [&body](longshore::team& team) {
+        require_launch_of("PMIx", team.size());
+        body(team);
+      });
+    } catch (...) {  // an error of the start, where other ranks wait for this rank without a deadline
+      bootstrap_->abort(std::current_exception());
+    }
   }
-}
 
+ private:
+  std::unique_ptr<process_bootstrap> bootstrap_;
+};
+
+}  // namespace
 }  // namespace longshore::ucx
+
+const longshore::detail::transport_entry longshore_transport_ucx = {
+    .start = [](const longshore::run_options& options)
+        -> std::unique_ptr<longshore::detail::started_transport> {
+      return std::make_unique<longshore::ucx::started_library>(options);
+    }};

@@ -5,7 +5,7 @@
 #include <longshore/core/failing_exit.hpp>
 #include <longshore/machine/pages.hpp>
 #include <longshore/transport/shmem/detail/library.hpp>
-#include <longshore/transport/shmem/run.hpp>
+#include <longshore/transport/shmem/detail/symmetric_heap.hpp>
 
 #include <fmt/core.h>
 #include <sched.h>

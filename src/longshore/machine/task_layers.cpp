@@ -1,0 +1,92 @@
+// Finds a tasking layer by its name, and makes it. Only programs that make tasks by name need this
+// file and the libraries of the layers.
+#include <longshore/machine/tasks.hpp>
+
+#include <longshore/core/detail/module.hpp>
+#include <longshore/core/error.hpp>
+#include <longshore/machine/detail/task_layer.hpp>
+#include <longshore/machine/detail/thread_pool.hpp>
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <string>
+
+namespace longshore {
+namespace {
+
+constexpr int max_tasks = 4096;
+
+bool is_known(std::string_view layer) {
+  const auto names = task_layer_names();
+  return std::ranges::find(names, layer) != names.end();
+}
+
+bool is_foreign(std::string_view layer) { return layer == "openmp" || layer == "tbb"; }
+
+detail::found_part<detail::task_layer_entry> find_foreign(std::string_view layer) {
+#ifdef LONGSHORE_MODULES
+  if (layer == "openmp") return {"openmp", "longshore_tasks_openmp"};
+  return {"tbb", "longshore_tasks_tbb"};
+#else
+#ifdef LONGSHORE_HAVE_OPENMP
+  if (layer == "openmp") return {&longshore_tasks_openmp};
+#endif
+#ifdef LONGSHORE_HAVE_TBB
+  if (layer == "tbb") return {&longshore_tasks_tbb};
+#endif
+  return {};
+#endif
+}
+
+const char* remedy_without(std::string_view layer) {
+  return layer == "openmp" ? "install OpenMP for your compiler (part of g++; Debian's clang needs "
+                             "libomp-dev) and build Longshore again, with LONGSHORE_OPENMP=ON"
+                           : "install oneTBB (Debian: libtbb-dev) and build Longshore again, with "
+                             "LONGSHORE_TBB=ON";
+}
+
+// Why this machine or build cannot run `count` tasks of a known layer.
+std::optional<std::string> why_no_layer(std::string_view layer, int count) {
+  if (!is_foreign(layer)) return std::nullopt;
+  const auto found = find_foreign(layer);
+  if (found.entry != nullptr) return found.entry->why_none(count);
+  return fmt::format("tasks {}: {}: {}", layer, found.why_missing, remedy_without(layer));
+}
+
+// REQUIRES: why_no_layer() has no reason.
+std::unique_ptr<detail::task_layer> make_layer(const task_options& options) {
+  if (options.layer == "threads") return std::make_unique<detail::thread_pool>(options);
+  if (is_foreign(options.layer)) return find_foreign(options.layer).entry->make(options);
+  return nullptr;
+}
+
+}  // namespace
+
+std::vector<std::string> task_layer_names() { return {"serial", "threads", "openmp", "tbb"}; }
+
+std::optional<std::string> why_no_tasks(std::string_view layer, int count) {
+  if (!is_known(layer))
+    return fmt::format("unknown tasking layer '{}': use serial, threads, openmp or tbb", layer);
+  if (count < 0 || count > max_tasks)
+    return fmt::format("{} tasks: give 1 to {}", count, max_tasks);
+  if (layer == "serial" && count > 1)
+    return fmt::format("the layer serial has 1 task, not {}: use threads", count);
+  return why_no_layer(layer, count);
+}
+
+tasks::tasks(const task_options& options)
+    : name_(options.layer),
+      count_(options.count),
+      nested_(options.nested),
+      regions_(std::make_unique<detail::task_region_state>()) {
+  if (options.count < 1) fail(errc::usage, "{} tasks: give 1 to {}", options.count, max_tasks);
+  if (const auto reason = why_no_tasks(options.layer, options.count)) {
+    const bool is_missing =
+        is_known(options.layer) && why_no_layer(options.layer, options.count) == reason;
+    fail(is_missing ? errc::unsupported : errc::usage, "{}", *reason);
+  }
+  layer_ = make_layer(options);
+}
+
+}  // namespace longshore
