@@ -7,7 +7,6 @@ import re
 import runpy
 import shutil
 import subprocess
-from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -55,11 +54,11 @@ def public_names_of_cpp(xml: Path) -> set[str]:
 
 
 def test_every_page_is_listed_once() -> None:
-    listed = re.findall(
-        r"^(?:.*<)?(\.\./[\w./-]+)>?$", (REPOSITORY / "docs/site/index.md").read_text("utf-8"), re.MULTILINE
-    )
-    assert "../reference/transports" in listed
-    assert [page for page, times in Counter(listed).items() if times > 1] == []
+    folder = REPOSITORY / "docs/site"
+    entries = re.findall(r"^(?:.*<)?(\.\./[\w./*-]+)>?$", (folder / "index.md").read_text("utf-8"), re.MULTILINE)
+    listed = [path.resolve() for entry in entries for path in folder.glob(f"{entry}.md")]
+    assert REPOSITORY / "docs/reference/transports.md" in listed
+    assert sorted(listed) == sorted({*REPOSITORY.glob("*.md"), *REPOSITORY.glob("docs/**/*.md")} - {folder / "index.md"})
 
 
 def test_broken_links_and_unlisted_names_fail_the_build(tmp_path: Path) -> None:
@@ -71,7 +70,7 @@ def test_broken_links_and_unlisted_names_fail_the_build(tmp_path: Path) -> None:
     with (copy / "docs/reference/sort.md").open("a", encoding="utf-8") as page:
         page.write("\n[a page](of-nobody.md)\n")
     interface = copy / "docs/reference/api/cpp.md"
-    assert "enum halo_algorithm; halo_mode; " in interface.read_text("utf-8")
+    assert "; halo_mode; " in interface.read_text("utf-8")
     # A page without the other names, which take a minute.
     unknown = "```{doxygen}\nclass nothing_of_the_kind\n```\n"
     interface.write_text(f"# C++\n\n{unknown}", encoding="utf-8")
