@@ -22,6 +22,7 @@ SECTIONS = {
     "Errors": "Error UsageError UnsupportedError OutOfMemoryError DeadlineError PeerFailedError TransportError",
 }
 FILES = ("_core.pyi", "frames.py", "errors.py")
+AND_WAIT = re.compile(r"[.:] start\w*\(\) and wait\(\)\.$")
 
 
 class MissingPackageError(Exception):
@@ -64,12 +65,20 @@ def rows_of(node: ast.ClassDef | ast.FunctionDef) -> Iterator[tuple[str, ...]]:
     bases = [ast.unparse(base) for base in node.bases]
     of = f"({', '.join(bases)})" if bases else ""
     yield f"**{code(node.name + (of if made is None else f'({made})'))}**", text_of(node)
+    values, above = list[str](), ("", "")
     for method in methods:
-        if method.name.startswith("__"):
-            continue
-        is_property = any(isinstance(d, ast.Name) and d.id == "property" for d in method.decorator_list)
-        call = method.name if is_property else f"{method.name}({parameters(method)})"
-        yield code(f"{node.name}.{call}"), text_of(method)
+        name = f"{node.name}.{method.name}"
+        if any(isinstance(d, ast.Name) and d.id == "property" for d in method.decorator_list):
+            values.append(f"{code(name)}: {text_of(method)}")
+        elif not method.name.startswith("__"):
+            row = code(f"{name}({parameters(method)})"), text_of(method)
+            if AND_WAIT.search(row[1]):  # the row of the call that begins the operation follows
+                above = f"{row[0]}<br>", f"{row[1]} "
+                continue
+            yield above[0] + row[0], above[1] + row[1]
+            above = ("", "")
+    if values:
+        yield f"values of {code(node.name)}", "<br>".join(values)
 
 
 def parameters(function: ast.FunctionDef) -> str:

@@ -14,12 +14,10 @@ def code(text: str) -> str:
 
 def sentences(text: str) -> str:
     """A comment as text of a cell. Each item of a list has a line of its own."""
-    return (
-        " ".join(re.sub(r"\n\s*- ", "\n<br>", text).split())
-        .replace("|", "\\|")
-        .replace("*", "\\*")
-        .replace(" < ", " &lt; ")
-    )
+    plain = " ".join(re.sub(r"\n\s*- ", "\n<br>", text).split()).replace("|", "\\|")
+    parts = plain.split("`")  # every second part is code
+    parts[::2] = (part.replace("*", "\\*").replace(" < ", " &lt; ") for part in parts[::2])
+    return "`".join(parts)
 
 
 def markdown(head: tuple[str, ...], sections: Iterable[Section]) -> str:
