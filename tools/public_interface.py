@@ -56,14 +56,24 @@ def bench() -> Iterable[str]:
         return subprocess.run([program, *words], capture_output=True, text=True, check=True).stdout
 
     yield from ("--help", "--list", "--version")
+    of_patterns: dict[str, set[str]] = {}
     for pattern in json.loads(printed("--list"))["patterns"]:
-        name = pattern["name"]
+        options = of_patterns[pattern["name"]] = set()
         for factor in pattern["factors"]:
             levels = [str(level["level"]) for level in factor.get("levels", [])]
-            yield f"{name} {factor['option']}" + (f" {','.join(levels)}" if levels else "")
+            options.add(factor["option"] + (f" {','.join(levels)}" if levels else ""))
         factors = {factor["option"] for factor in pattern["factors"]}
-        yield from (f"{name} {option}" for option in options_in(printed(name, "--help")) if option not in factors)
+        options |= options_in(printed(pattern["name"], "--help")) - factors
+    yield from with_common_ones_once(of_patterns)
     yield from (f"placement {option}" for option in options_in(printed("placement", "--help")))
+
+
+def with_common_ones_once(of_owners: dict[str, set[str]]) -> Iterator[str]:
+    """Names `OWNER OPTION`; an option that all owners have is named once, with the owner ALL."""
+    common = set.intersection(*of_owners.values())
+    yield from (f"ALL {option}" for option in common)
+    for owner, options in of_owners.items():
+        yield from (f"{owner} {option}" for option in options - common)
 
 
 def options_in(help_text: str) -> set[str]:
@@ -77,13 +87,15 @@ def options_in(help_text: str) -> set[str]:
 def commands() -> Iterable[str]:
     """Commands and options of the study tool."""
     tool = importlib.import_module("longshore_study.cli.command_line")
+    of_commands: dict[str, set[str]] = {}
     for command in tool.COMMANDS:
         parser, _ = tool.parser_of(command)
+        names = of_commands[command] = set()
         for action in parser._actions:  # noqa: SLF001 - argparse has no other list of its options
-            names = [name for name in action.option_strings if name.startswith("--")]
-            yield from (f"{command} {name}" for name in names)
+            names |= {name for name in action.option_strings if name.startswith("--")}
             if not action.option_strings:
-                yield f"{command} {(action.metavar or action.dest)!s}"
+                names.add(str(action.metavar or action.dest))
+    return with_common_ones_once(of_commands)
 
 
 def study_files() -> Iterable[str]:

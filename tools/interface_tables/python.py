@@ -93,6 +93,6 @@ def parameters(function: ast.FunctionDef) -> str:
 def text_of(node: ast.ClassDef | ast.FunctionDef) -> str:
     """The docstring without its examples. Each argument of its list has a line of its own."""
     paragraphs = inspect.cleandoc(ast.get_docstring(node) or "").split("\n\n")
-    told = " ".join(text for text in paragraphs if not text.startswith(">>>"))
+    told = "\n".join(text for text in paragraphs if not text.startswith(">>>"))
     told = re.sub(r"(?:^|\n)(\w+(?:, \w+)*): ", r"<br>\1: ", told).replace("``", "`")
     return "<br>".join(sentences(part) for part in told.split("<br>"))
