@@ -39,8 +39,11 @@ def sections_of(header: str, repository: Path) -> Iterator[Section]:
 
     def end_of_group() -> None:
         nonlocal comment, declared
-        if declared or comment:
-            rows.append(("<br>".join(code(one) for one in declared), sentences(plain(comment))))
+        calls, said = "<br>".join(code(one) for one in declared), sentences(plain(comment))
+        if said == "Collective." and rows:
+            rows[-1] = (f"{rows[-1][0]}<br>{calls}", f"{rows[-1][1]} {calls}: {said}")
+        elif declared or comment:
+            rows.append((calls, said))
         comment, declared = "", []
 
     for part in PART.finditer(text):

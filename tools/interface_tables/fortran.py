@@ -125,7 +125,7 @@ class Module:
                 row = self._row(bound, f"{this}%{bound.name}")
                 if LIKE_THE_ROW_ABOVE.search(row[1]):
                     rows[-1] = (f"{rows[-1][0]}<br>{row[0]}", f"{rows[-1][1]} {row[0]}: {row[1]}", rows[-1][2])
-                else:
+                elif row not in rows:  # the plans of gathers, scatters, ... have some calls in common
                     rows.append(row)
         return rows
 
