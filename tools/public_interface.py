@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""Lists the names that Longshore promises to keep within a major version, and compares them with
-docs/reference/public.md.
+"""Lists what Longshore promises to keep within a major version, and compares it with the pages:
+names in docs/reference/public.md, and a row for each call of C, Fortran and Python in
+docs/reference/api.
 
 Usage: public_interface.py [--update] [SECTION...]. Prints the differences; --update writes the
-page instead. Sections: headers, cpp, c, fortran, python, bench, commands, records, study-files.
-Needs the build of the tests (LONGSHORE_BUILD, else build/test) and the installed Python packages.
+pages instead. Sections: headers, bench, commands, study-files; c, fortran, python. Section bench
+needs the build of the tests (LONGSHORE_BUILD, else build/test), and python the installed package.
 """
 
 from __future__ import annotations
 
 import argparse
-import ast
 import contextlib
 import importlib.util
 import json
@@ -22,13 +22,12 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
-REPOSITORY = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(REPOSITORY / "docs" / "site"))
-import cpp_interface  # noqa: E402 - Python finds it only now
+from interface_tables import c, fortran, python
 
+REPOSITORY = Path(__file__).resolve().parent.parent
 BUILD = Path(os.environ.get("LONGSHORE_BUILD") or REPOSITORY / "build" / "test")
-PAGE = REPOSITORY / "docs" / "reference" / "public.md"
 BLOCK = r"<!-- list: {} -->\n```text\n(.*?)```\n"
+TABLES = re.compile(r"<!-- tools/public_interface.py --update writes all below -->\n\n(.*)", re.DOTALL)
 COLUMNS = 100
 OWNED = re.compile(r"(\[*\w[\w-]*\]*[ %.])([^(].*)")  # `gather --hops`, `Halo.wait()`, `longshore_team%rank`
 
@@ -47,71 +46,6 @@ def headers() -> Iterable[str]:
     return ["longshore/longshore.hpp", "longshore/mpi.hpp", *joined]
 
 
-def cpp() -> Iterable[str]:
-    """Names on the page of the C++ interface. A test checks that this page is complete."""
-    for block in cpp_interface.BLOCK.findall(text_of("docs/reference/api/cpp.md")):
-        yield from (f"{name.partition('(')[0]} ({kind})" for kind, name in cpp_interface.listed(block))
-
-
-def c() -> Iterable[str]:
-    lines = text_of("bindings/c/longshore_c.symbols").splitlines()
-    return (line.split()[0] for line in lines if line.startswith("longshore_"))
-
-
-def fortran() -> Iterable[str]:
-    """Public names of the modules, and the procedures of their types."""
-    source = re.sub(r"&\n\s*", "", text_of("bindings/fortran/longshore.f90.in"))
-    for names in re.findall(r"^\s*(?:integer, parameter, )?public :: ([^!\n=]+)", source, re.MULTILINE):
-        yield from (name.strip() for name in names.split(","))
-    types = re.findall(r"^  type(?:, [\w() ]+)? :: (\w+)\n(.*?)^  end type", source, re.MULTILINE | re.DOTALL)
-    for owner, body in types:
-        for names in re.findall(r"^\s*(?:procedure|generic) :: (\w+)(?: =>|$)", body, re.MULTILINE):
-            yield f"{owner}%{names}"
-    yield "module longshore"
-    yield "module longshore_mpi_f08"
-
-
-def calls(name: str, function: ast.FunctionDef) -> Iterator[str]:
-    """The call with its parameters in their order, and each parameter that is given by its name."""
-    given = function.args
-    in_order = [a.arg for a in (*given.posonlyargs, *given.args) if a.arg != "self"]
-    if given.vararg:
-        in_order.append(f"*{given.vararg.arg}")
-    yield f"{name}({', '.join(in_order)})"
-    yield from (f"{name}({a.arg}=)" for a in given.kwonlyargs)
-
-
-def python() -> Iterable[str]:
-    """Names and parameters of the Python package, from its type stub."""
-    found = importlib.util.find_spec("longshore")
-    if found is None or found.origin is None:
-        raise MissingPartError("the Python package is not installed")
-    package = Path(found.origin).parent
-    exported = ast.parse((package / "__init__.py").read_text(encoding="utf-8"))
-    names: list[str] = next(
-        ast.literal_eval(node.value)
-        for node in exported.body
-        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id == "__all__"
-    )
-    described: set[str] = set()
-    for file in ("_core.pyi", "frames.py"):
-        for node in ast.parse((package / file).read_text(encoding="utf-8")).body:
-            if isinstance(node, ast.FunctionDef) and node.name in names:
-                described.add(node.name)
-                yield from calls(node.name, node)
-            if isinstance(node, ast.ClassDef) and node.name in names:
-                described.add(node.name)
-                yield node.name
-                for member in node.body:
-                    if isinstance(member, ast.FunctionDef) and not member.name.startswith("__"):
-                        is_property = any(isinstance(d, ast.Name) and d.id == "property" for d in member.decorator_list)
-                        name = f"{node.name}.{member.name}"
-                        yield from [name] if is_property else calls(name, member)
-                    if isinstance(member, ast.FunctionDef) and member.name == "__init__":
-                        yield from calls(node.name, member)
-    yield from (name for name in names if name not in described)
-
-
 def bench() -> Iterable[str]:
     """Commands and options of longshore-bench, and the levels of its factors."""
     program = BUILD / "bench" / "longshore-bench"
@@ -122,14 +56,24 @@ def bench() -> Iterable[str]:
         return subprocess.run([program, *words], capture_output=True, text=True, check=True).stdout
 
     yield from ("--help", "--list", "--version")
+    of_patterns: dict[str, set[str]] = {}
     for pattern in json.loads(printed("--list"))["patterns"]:
-        name = pattern["name"]
+        options = of_patterns[pattern["name"]] = set()
         for factor in pattern["factors"]:
             levels = [str(level["level"]) for level in factor.get("levels", [])]
-            yield f"{name} {factor['option']}" + (f" {','.join(levels)}" if levels else "")
+            options.add(factor["option"] + (f" {','.join(levels)}" if levels else ""))
         factors = {factor["option"] for factor in pattern["factors"]}
-        yield from (f"{name} {option}" for option in options_in(printed(name, "--help")) if option not in factors)
+        options |= options_in(printed(pattern["name"], "--help")) - factors
+    yield from with_common_ones_once(of_patterns)
     yield from (f"placement {option}" for option in options_in(printed("placement", "--help")))
+
+
+def with_common_ones_once(of_owners: dict[str, set[str]]) -> Iterator[str]:
+    """Names `OWNER OPTION`; an option that all owners have is named once, with the owner ALL."""
+    common = set.intersection(*of_owners.values())
+    yield from (f"ALL {option}" for option in common)
+    for owner, options in of_owners.items():
+        yield from (f"{owner} {option}" for option in options - common)
 
 
 def options_in(help_text: str) -> set[str]:
@@ -143,22 +87,15 @@ def options_in(help_text: str) -> set[str]:
 def commands() -> Iterable[str]:
     """Commands and options of the study tool."""
     tool = importlib.import_module("longshore_study.cli.command_line")
+    of_commands: dict[str, set[str]] = {}
     for command in tool.COMMANDS:
         parser, _ = tool.parser_of(command)
+        names = of_commands[command] = set()
         for action in parser._actions:  # noqa: SLF001 - argparse has no other list of its options
-            names = [name for name in action.option_strings if name.startswith("--")]
-            yield from (f"{command} {name}" for name in names)
+            names |= {name for name in action.option_strings if name.startswith("--")}
             if not action.option_strings:
-                yield f"{command} {(action.metavar or action.dest)!s}"
-
-
-def records() -> Iterable[str]:
-    """Kinds of records, and the keys on their page."""
-    page = text_of("docs/reference/records.md")
-    yield "schema 1"
-    for heading, body in re.findall(r"^#+ (\w+)\n(.*?)(?=^#+ |\Z)", page, re.MULTILINE | re.DOTALL):
-        for cell in re.findall(r"^\| (`[^|]*`) \|", body, re.MULTILINE):
-            yield from (f"{heading}.{key}" for key in re.findall(r"`([^`]+)`", cell))
+                names.add(str(action.metavar or action.dest))
+    return with_common_ones_once(of_commands)
 
 
 def study_files() -> Iterable[str]:
@@ -190,29 +127,44 @@ def study_files() -> Iterable[str]:
     return known
 
 
-SECTIONS: dict[str, Callable[[], Iterable[str]]] = {
+NAMES: dict[str, Callable[[], Iterable[str]]] = {
     "headers": headers,
-    "cpp": cpp,
-    "c": c,
-    "fortran": fortran,
-    "python": python,
     "bench": bench,
     "commands": commands,
-    "records": records,
     "study-files": study_files,
 }
+CALLS: dict[str, Callable[[Path], str]] = {"c": c.table, "fortran": fortran.table, "python": python.table}
+SECTIONS = [*NAMES, *CALLS]
 
 
-def found_names(section: str) -> list[str]:
-    return sorted(set(SECTIONS[section]()))
+def page_of(section: str) -> Path:
+    return REPOSITORY / "docs" / "reference" / (f"api/{section}.md" if section in CALLS else "public.md")
 
 
-def promised_names(section: str, page: str) -> list[str]:
-    block = re.search(BLOCK.format(section), page, re.DOTALL)
-    if block is None:
-        raise ValueError(f"{PAGE} has no list '{section}'")
-    named = re.findall(r"(?:([^;{}]*)\{([^{}]*)\}|([^;{}]+))(?:; |$)", block[1].strip().replace("\n", "; "))
-    return [f"{owner}{name}" for owner, group, alone in named for name in (group.split("; ") if group else [alone])]
+def text_found(section: str) -> str:
+    """The text of the section's list or tables, as the sources have it."""
+    if section in NAMES:
+        return packed(sorted(set(NAMES[section]())))
+    try:
+        return CALLS[section](REPOSITORY)
+    except python.MissingPackageError as missing:
+        raise MissingPartError(missing) from None
+
+
+def text_promised(section: str, page: str) -> re.Match[str]:
+    """The text of the section's list or tables on its page."""
+    found = re.search(BLOCK.format(section), page, re.DOTALL) if section in NAMES else TABLES.search(page)
+    if found is None:
+        raise ValueError(f"{page_of(section)} has no list '{section}'")
+    return found
+
+
+def parts(section: str, text: str) -> set[str]:
+    """The names of a list, or the rows of tables."""
+    if section in CALLS:
+        return {line for line in text.splitlines() if line}
+    named = re.findall(r"(?:([^;{}]*)\{([^{}]*)\}|([^;{}]+))(?:; |$)", text.strip().replace("\n", "; "))
+    return {f"{owner}{name}" for owner, group, alone in named for name in (group.split("; ") if group else [alone])}
 
 
 def packed(names: Iterable[str]) -> str:
@@ -238,36 +190,33 @@ def packed(names: Iterable[str]) -> str:
 
 
 def differences(section: str, page: str) -> Iterator[str]:
-    """A line for each name that is missing, or not on the page."""
-    promised, found = set(promised_names(section, page)), set(found_names(section))
+    """A line for each name or row that is missing, or not on the page."""
+    promised, found = parts(section, text_promised(section, page)[1]), parts(section, text_found(section))
     for name in sorted(promised - found):
-        yield f"{section}: '{name}' is gone or changed: within a major version it stays, as an old name at least"
+        yield f"{section}: '{name}' is gone or changed: within a major version calls and names stay"
     for name in sorted(found - promised):
-        yield f"{section}: '{name}' is new: hide it, or promise it by tools/public_interface.py --update"
+        yield f"{section}: '{name}' is new or changed: hide it, or run tools/public_interface.py --update"
 
 
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0] if __doc__ else None)
-    parser.add_argument("--update", action="store_true", help="write the lists to docs/reference/public.md")
+    parser.add_argument("--update", action="store_true", help="write the lists and tables to their pages")
     parser.add_argument("section", nargs="*", choices=[*SECTIONS, []], help="default: all")
     options = parser.parse_args(arguments)
-    page = PAGE.read_text(encoding="utf-8")
     failed = False
     for section in options.section or SECTIONS:
+        page = page_of(section).read_text(encoding="utf-8")
         try:
             if options.update:
-                old = re.search(BLOCK.format(section), page, re.DOTALL)
-                if old is None:
-                    raise ValueError(f"{PAGE} has no list '{section}'")
-                page = page[: old.start(1)] + packed(found_names(section)) + page[old.end(1) :]
+                old = text_promised(section, page)
+                new = page[: old.start(1)] + text_found(section) + page[old.end(1) :]
+                page_of(section).write_text(new, encoding="utf-8")
                 continue
             for line in differences(section, page):
                 print(line)
                 failed = True
         except MissingPartError as missing:
             print(f"{section}: skipped: {missing}", file=sys.stderr)
-    if options.update:
-        PAGE.write_text(page, encoding="utf-8")
     return 1 if failed else 0
 
 

@@ -1,8 +1,7 @@
-"""The site of all pages and of the interfaces, from the comments of their headers (`make docs`)."""
+"""The site of all pages, with the interface of C++ from the comments of its headers (`make docs`)."""
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import re
 import subprocess
@@ -15,10 +14,7 @@ from sphinx.util import logging
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(REPOSITORY / "docs" / "site"))
 from cpp_interface import directives, names_without_a_page  # noqa: E402  (Sphinx runs this file from elsewhere)
-from fortran_interface import Module  # noqa: E402
 
-# An argument in a docstring of Python: `name: ` or `name, name: ` at the beginning of a line.
-ARGUMENT = re.compile(r"\w+(?:, \w+)*: ")
 BUILD = Path(os.environ.get("LONGSHORE_SITE_BUILD", REPOSITORY / "build" / "site"))
 
 
@@ -46,14 +42,6 @@ version = release = _version()
 root_doc = "docs/site/index"
 include_patterns = ["*.md", "docs/*.md", "docs/*/*.md", "docs/reference/api/*.md"]
 extensions = ["myst_parser", "breathe"]
-# Autodoc imports the Python package.
-if importlib.util.find_spec("longshore") is not None:
-    extensions.append("sphinx.ext.autodoc")
-    autodoc_member_order = "bysource"
-else:
-    print("site: the Python package is not installed (pip install .): its interface is left out")
-    exclude_patterns = ["docs/reference/api/python.md"]
-    suppress_warnings = ["toc.excluded"]
 source_suffix = {".md": "markdown"}
 
 myst_enable_extensions = ["colon_fence"]
@@ -85,16 +73,6 @@ def _drop_links_to_folders(app: Any, page: str, source: list[str]) -> None:
     source[0] = re.sub(r"\[([^\]]+)\]\(([^)#:]+)\)", text_of, source[0])
 
 
-def _fortran_interface(app: Any, page: str, source: list[str]) -> None:
-    """Makes the page of the Fortran module from its source. An undocumented name is an error."""
-    if page != "docs/reference/api/fortran":
-        return
-    module = Module.of(REPOSITORY / "bindings/fortran/longshore.f90.in")
-    for name in module.undocumented:
-        logging.getLogger(__name__).warning("longshore.f90.in has no comment for the public name %s", name)
-    source[0] = source[0].replace("<!-- the interface of the module -->", module.markdown())
-
-
 def _cpp_interface(app: Any, page: str, source: list[str]) -> None:
     """Makes the page of C++ from its lists of names, and reports public names that they lack."""
     if page == "docs/reference/api/cpp":
@@ -105,22 +83,6 @@ def _cpp_interface(app: Any, page: str, source: list[str]) -> None:
             )
 
 
-def _list_arguments(_app: Any, _what: str, _name: str, _of: Any, _options: Any, lines: list[str]) -> None:
-    """Makes a list of the lines `argument: text` of a Python docstring, in the syntax of Sphinx."""
-    paragraphs = [part.split("\n") for part in "\n".join(lines).split("\n\n")]
-    out: list[str] = []
-    for paragraph in paragraphs:
-        if not paragraph[0].startswith(">>>"):
-            paragraph = [re.sub(r"(?<![`\w])\*(?=\w)", r"\\*", line) for line in paragraph]
-        if ARGUMENT.match(paragraph[0]):
-            paragraph = ["  " + line.strip() if line.startswith("    ") else f"* {line}" for line in paragraph]
-        out += [*paragraph, ""]
-    lines[:] = out
-
-
 def setup(app: Any) -> None:
     app.connect("source-read", _cpp_interface)
-    app.connect("source-read", _fortran_interface)
     app.connect("source-read", _drop_links_to_folders)
-    if "sphinx.ext.autodoc" in extensions:
-        app.connect("autodoc-process-docstring", _list_arguments)

@@ -18,7 +18,7 @@ SOURCES = {
     "longshore-bench": [*REPOSITORY.glob("bench/**/*.cpp")],
 }
 CODE = re.compile(r"`([^`]+)`")
-FEWEST_OPTIONS = 30
+FEWEST_OPTIONS = 15
 
 
 def cells() -> Iterator[tuple[str, str, str]]:
