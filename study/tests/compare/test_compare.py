@@ -427,18 +427,19 @@ def test_the_margin_of_the_study_is_used(results: Store, capsys: pytest.CaptureF
 
 
 def test_tables_for_people(results: Store, capsys: pytest.CaptureFixture[str]) -> None:
-    for ranks in (2, 4):
+    for ranks, speed in ((4, 0.5), (16, 0.25), (2, 0.5)):
         fill(results, "old", ("a", "b"), cell={"ranks": ranks}, controls={"copy": 1.0})
-        fill(results, "new", ("a", "b"), {"persistent": 0.5}, cell={"ranks": ranks}, controls={"copy": 1.0})
+        fill(results, "new", ("a", "b"), {"persistent": speed}, cell={"ranks": ranks}, controls={"copy": 1.0})
     main(["--store", str(results.path), "compare", "old", "new", "--row", "mode", "--col", "ranks"])
     lines = capsys.readouterr().out.splitlines()
-    assert lines[1].split() == ["mode", "2", "4"]
+    assert lines[1].split() == ["mode", "2", "4", "16"]
     persistent = next(line for line in lines if line.startswith("persistent"))
-    assert persistent.count("regressed") == 2
+    assert persistent.count("regressed") == 3
+    assert any(line.startswith("worst: halo ranks 16, mode persistent is ") for line in lines)
     main(["--store", str(results.path), "compare", "old", "new"])
     text = capsys.readouterr().out
     assert "common shift:" in text
-    assert "new against old: regressed (2 regressed" in text
+    assert "new against old: regressed (3 regressed" in text
 
 
 def test_where_only_controls_were_measured_the_failure_is_the_reason(

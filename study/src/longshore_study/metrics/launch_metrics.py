@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
+from longshore_study.base import terminal
 from longshore_study.base.errors import LongshoreError, UsageError, suggestion
+from longshore_study.base.groups import grouped
 from longshore_study.base.json_values import canonical
 from longshore_study.base.near_and_far import CacheLineSeconds, cache_line_seconds
 from longshore_study.base.units import Unit, unit_of
@@ -48,6 +50,24 @@ class Key:
     def shown_factors(self) -> dict[str, Any]:
         """The factors without those that name the pattern."""
         return {name: level for name, level in self.factors.items() if name not in ("pattern", "program")}
+
+
+def names_of(keys: Iterable[Key]) -> Callable[[Key], str]:
+    """A function that names a row: its pattern, and the factors that tell the rows of this pattern
+    apart. Of a single row: the factors of its variant."""
+    rows = grouped(keys, lambda key: key.pattern)
+    telling = {pattern: terminal.varying([_told(key) for key in of_it])[1] for pattern, of_it in rows.items()}
+
+    def name(key: Key) -> str:
+        factors = _told(key)
+        told = {name: factors[name] for name in telling[key.pattern] or key.variant if name in factors}
+        return f"{key.pattern} {terminal.factors(terminal.chosen(told))}".rstrip()
+
+    return name
+
+
+def _told(key: Key) -> dict[str, Any]:
+    return {"study": key.study, **key.cell, **key.variant}
 
 
 def unit_of_whom(unit: str, per: str) -> str:

@@ -17,10 +17,12 @@ from longshore_study.compare.comparison import Comparison
 from longshore_study.compare.differences import differences, in_words
 from longshore_study.compare.estimate import PLAIN, STATISTIC, metric_ratio
 from longshore_study.compare.judged_row import JudgedRow
+from longshore_study.compare.level_order import in_order
 from longshore_study.compare.pairing import known_factors
 from longshore_study.compare.slow_hosts import slow_hosts
-from longshore_study.metrics.launch_metrics import unit_of_whom
+from longshore_study.metrics.launch_metrics import names_of, unit_of_whom
 from longshore_study.stats import verdict
+from longshore_study.store.launch_store import Launch
 from longshore_study.store.simulated import heading
 
 _MAX_DIFFERENCES = 12
@@ -88,8 +90,8 @@ def _print_pivot(comparison: Comparison, rows: Sequence[JudgedRow], down: str | 
     for row in rows:
         factors = known_factors(row.key)
         cells[_level(factors, down), _level(factors, across)].append(row)
-    lines = list(dict.fromkeys(line for line, _ in cells))
-    columns = list(dict.fromkeys(column for _, column in cells))
+    launches = [launch for side in (comparison.reference, comparison.new) for launch in side.launches]
+    lines, columns = (_ordered_levels(rows, name, launches) for name in (down, across))
     body = [[line, *(_pivot_cell(cells.get((line, column), [])) for column in columns)] for line in lines]
     title = f"{comparison.new.name} / {comparison.reference.name}" + (f" by {across} across" if across else "")
     terminal.print_table(title + _simulated(rows), [down or "", *columns], body)
@@ -155,6 +157,15 @@ def _level(factors: dict[str, Any], name: str | None) -> str:
     return terminal.factor(factors.get(name)) if name else "all"
 
 
+def _ordered_levels(rows: Sequence[JudgedRow], name: str | None, launches: Sequence[Launch]) -> list[str]:
+    """The texts of the levels in their order; a row without the factor is last."""
+    if name is None:
+        return ["all"]
+    levels = [known_factors(row.key).get(name) for row in rows]
+    ordered = in_order((level for level in levels if level is not None), name, launches)
+    return list(dict.fromkeys(map(terminal.factor, [*ordered, *([None] if None in levels else [])])))
+
+
 def _pivot_cell(rows: list[JudgedRow]) -> str:
     if not rows:
         return ""
@@ -213,4 +224,4 @@ def _print_summary(comparison: Comparison, *, verbose: bool) -> None:
     if worst:
         difference, row = min(worst, key=lambda pair: pair[0])
         how = terminal.times(metric_ratio(difference, "higher"))
-        print(f"worst: {row.key.pattern} {terminal.factors(row.key.variant)} is {how}")
+        print(f"worst: {names_of(row.key for row in comparison.rows)(row.key)} is {how}")
