@@ -113,6 +113,7 @@ def test_the_published_images_lost_persistent(tmp_path: Path, capsys: pytest.Cap
     study = load(confirm)
     assert study.hypothesis is not None
     assert study.hypothesis.factors == {"mode": ["persistent"]}
+    assert study.description.endswith(" the cause?")
     assert study.patterns[0].within["mode"][0] == "persistent"
     assert len(study.patterns[0].within["mode"]) == 3
     assert main(["--store", store, "attribute", "reference", "new", "-o", str(confirm)]) == 0

@@ -74,7 +74,7 @@ def study_text(
         *_head(draft, left_out),
         "[study]",
         f"name = {_toml(draft.name)}",
-        f"description = {_toml(f'Is {draft.question} the cause?'[:90])}",
+        f"description = {_toml(f'Is {draft.question} the cause?')}",
         f"sessions = {sessions}",
         f"launches = {_LAUNCHES}",
         "repetitions = 30",

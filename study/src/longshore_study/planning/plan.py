@@ -265,8 +265,10 @@ def _layout_on(machine: MachineFile, between: Mapping[str, Any], where: str) -> 
         what = f"{total} ranks with {per_node} on each node do not make {nodes} nodes of {name}"
         raise UsageError(f"{where}: {what}; remove ranks, nodes or ranks_per_node, which follows from the others")
     if total > machine.nodes * per_node:
-        most = f"{machine.nodes} nodes, so at most {machine.nodes * per_node} ranks with {per_node} on each node"
-        raise UsageError(f"{where}: {name} has {most}; {total} are too many: write fewer, or another machine")
+        nodes_of_it = f"{machine.nodes} node{'s' if machine.nodes > 1 else ''}"
+        most = f"{nodes_of_it}, so at most {machine.nodes * per_node} ranks with {per_node} on each node"
+        what = f"{total} are too many: write fewer, or raise nodes in {machine.given}"
+        raise UsageError(f"{where}: {name} has {most}; {what}")
     return {"ranks": total} | ({"ranks_per_node": per_node} if given or (ranks and nodes) else {})
 
 
