@@ -15,12 +15,13 @@ from longshore_study.base import terminal
 from longshore_study.base.groups import grouped
 from longshore_study.compare.comparison import Comparison
 from longshore_study.compare.differences import differences, in_words
-from longshore_study.compare.estimate import PLAIN, STATISTIC, metric_ratio
+from longshore_study.compare.estimate import COMMON_SHIFT, PLAIN, PULSE, STATISTIC, metric_ratio
 from longshore_study.compare.judged_row import JudgedRow
 from longshore_study.compare.level_order import in_order
 from longshore_study.compare.pairing import known_factors
 from longshore_study.compare.slow_hosts import slow_hosts
 from longshore_study.metrics.launch_metrics import names_of, unit_of_whom
+from longshore_study.output.verdict_reasons import reason
 from longshore_study.stats import verdict
 from longshore_study.store.launch_store import Launch
 from longshore_study.store.simulated import heading
@@ -68,11 +69,11 @@ COLUMNS = (
 
 
 def render(comparison: Comparison, *, verbose: bool) -> None:
-    """Prints a table per pattern and metric, and the summary. With `verbose`, the summary lists all
-    differences between the sides."""
+    """Prints a table per pattern and metric, and the summary. With `verbose`, each verdict has a
+    line with its reason, and the summary lists all differences between the sides."""
     groups = grouped(comparison.rows, lambda row: (row.simulated, row.key.pattern, row.key.metric))
     for (_, pattern, metric), rows in groups.items():
-        _print_table(comparison, pattern, metric, rows)
+        _print_table(comparison, pattern, metric, rows, verbose=verbose)
     _print_summary(comparison, verbose=verbose)
 
 
@@ -99,7 +100,9 @@ def _print_pivot(comparison: Comparison, rows: Sequence[JudgedRow], down: str | 
     print()
 
 
-def _print_table(comparison: Comparison, pattern: str, metric: str, rows: Sequence[JudgedRow]) -> None:
+def _print_table(
+    comparison: Comparison, pattern: str, metric: str, rows: Sequence[JudgedRow], *, verbose: bool
+) -> None:
     described = [_factors(row) for row in rows]
     shared, names = terminal.varying(described)
     unit = next((unit_of_whom(row.unit, row.per) for row in rows if row.unit), "")
@@ -116,6 +119,8 @@ def _print_table(comparison: Comparison, pattern: str, metric: str, rows: Sequen
         styles=[row.verdict for row in rows],
     )
     print(_legend(rows))
+    if verbose:
+        _print_reasons(comparison, rows, names)
     _print_warnings(rows, names)
     print()
 
@@ -136,14 +141,38 @@ def _legend(rows: Sequence[JudgedRow]) -> str:
     return f"figures: {STATISTIC}; {ratio_text}{raw}{exact}"
 
 
+_WOULD_FIND = (
+    "would find: a slowdown that would be called regressed in four of five cases; more sessions or launches would "
+    "find less"
+)
+_TAKEN_OUT = {
+    COMMON_SHIFT: "the change of the whole machine, which the control cells measured, is removed from the ratio",
+    PULSE: "the noise that the noise probe explains is removed from the ratio",
+}
+
+
+def _print_reasons(comparison: Comparison, rows: Sequence[JudgedRow], names: list[str]) -> None:
+    """Prints a line for each verdict, and one for each effect that was removed from ratios."""
+    for row in rows:
+        print(f"{_label(row, names) or row.key.pattern}: {row.verdict}: {reason(row, comparison.margin)}")
+    if any(row.verdict == verdict.INCONCLUSIVE for row in rows):
+        print(_WOULD_FIND)
+    for effect in dict.fromkeys(name for row in rows if row.estimate for name in row.estimate.taken_out):
+        print(f"without {effect}: {_TAKEN_OUT[effect]}")
+
+
+def _label(row: JudgedRow, names: Sequence[str]) -> str:
+    factors = _factors(row)
+    return " ".join(terminal.factor(factors[name]) for name in names if name in factors)
+
+
 def _print_warnings(rows: Sequence[JudgedRow], names: list[str]) -> None:
     """Prints a line per kind of warning. Warnings that differ only in the file of a launch are of
     one kind."""
     labels_by_kind: dict[str, list[str]] = defaultdict(list)
     first: dict[str, str] = {}
     for row in rows:
-        factors = _factors(row)
-        label = " ".join(terminal.factor(factors[name]) for name in names if name in factors)
+        label = _label(row, names)
         for warning in row.warnings:
             kind = _FILE.sub("", warning)
             first.setdefault(kind, warning)
