@@ -78,7 +78,8 @@ def test_each_level_is_compared_with_the_first_of_the_study_file(
     results: Store, capsys: pytest.CaptureFixture[str]
 ) -> None:
     fill(results, "stack", [("zen", 1.0), ("ompi", 1.0), ("mpich", 0.5)])
-    keep_study_file(results, '[[pattern]]\nprogram = "halo"\nbetween = { stack = ["zen", "ompi", "mpich"] }\n')
+    between = '[{ stack = "zen" }, { stack = ["ompi", "mpich"] }]'
+    keep_study_file(results, f'[[pattern]]\nprogram = "halo"\nbetween = {between}\n')
     status, found = compare(results, capsys, "--factor", "stack")
     assert (status, found["baseline"]) == (1, "zen")
     assert [comparison["new"] for comparison in found["comparisons"]] == ["ompi", "mpich"]

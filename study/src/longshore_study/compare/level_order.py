@@ -38,7 +38,9 @@ def _written(path: Path, factor: str) -> Iterator[Any]:
     except (OSError, ValueError):
         return
     for block in (*document.get("pattern", ()), *document.get("external", ())):
-        for name, given in {**block.get("within", {}), **block.get("between", {})}.items():
+        between = block.get("between", {})
+        tables = [block.get("within", {}), *(between if isinstance(between, list) else [between])]
+        for name, given in (pair for table in tables for pair in table.items()):
             levels = given if isinstance(given, list) else [given]
             if name == ENVIRONMENT:
                 levels = [environment_variables.read(level, lambda *_: None) for level in levels]
