@@ -48,8 +48,16 @@ bool better(const metric& a, const metric& b) {
   return a.higher_is_better ? a.value > b.value : a.value < b.value;
 }
 
-// The best rows of each problem with at least two rows: the best one, and those whose times overlap
-// with its times. Wrong results never win.
+// Whether the spread tells two results apart: their medians are not within p10 to p90 of each
+// other. Figures that the table shows alike are alike. REQUIRES: `best` is not slower.
+bool told_apart(const variant_result& best, const variant_result& other) {
+  constexpr double shown = 1.001;
+  return other.seconds.median > shown * best.seconds.p90 ||
+         other.seconds.p10 > shown * best.seconds.median;
+}
+
+// The best rows of each problem with at least two rows: the best one, and those that its spread
+// does not tell apart from it. Wrong results never win.
 std::set<const variant_result*> winners(const std::vector<const variant_result*>& ran) {
   std::map<std::string, std::vector<const variant_result*>> contestants;
   for (const auto* row : ran)
@@ -64,7 +72,7 @@ std::set<const variant_result*> winners(const std::vector<const variant_result*>
           return better(a->metrics.front(), b->metrics.front());
         });
     for (const auto* row : of_problem)
-      if (row == leader || row->seconds.p10 <= leader->seconds.p90) winning.insert(row);
+      if (row == leader || !told_apart(*leader, *row)) winning.insert(row);
   }
   return winning;
 }

@@ -6,6 +6,7 @@ To add a column, add an entry to COLUMNS, and take the number from compare/judge
 from __future__ import annotations
 
 import re
+import textwrap
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -27,6 +28,7 @@ from longshore_study.store.launch_store import Launch
 from longshore_study.store.simulated import heading
 
 _MAX_DIFFERENCES = 12
+_COLUMNS = 100  # of a title
 _FILE = re.compile(r"\S+\.jsonl(:\d+)?: ")  # the file of a launch, at the beginning of a problem
 
 
@@ -108,8 +110,9 @@ def _print_table(
     unit = next((unit_of_whom(row.unit, row.per) for row in rows if row.unit), "")
     shown = [column for column in COLUMNS if column.shown(rows)]
     headings = [column.heading(comparison) for column in shown]
+    title = f"{pattern}: {metric} in {unit}{_simulated(rows)}{terminal.shared_factors(shared)}"
     terminal.print_table(
-        f"{pattern}: {metric} in {unit}{_simulated(rows)}{terminal.shared_factors(shared)}",
+        textwrap.fill(title, _COLUMNS, subsequent_indent="  ", break_on_hyphens=False),
         [*names, *headings],
         [
             [*(terminal.factor(factors.get(name)) for name in names), *(column.text(row) for column in shown)]
