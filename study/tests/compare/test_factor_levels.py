@@ -133,7 +133,7 @@ def test_sessions_of_several_tags_stay_apart(results: Store, capsys: pytest.Capt
 
 
 def test_the_tables_fit_into_100_columns(results: Store, capsys: pytest.CaptureFixture[str]) -> None:
-    shared = {f"shared_factor_{k}": "level" for k in range(9)}
+    shared: dict[str, Any] = {f"shared_factor_{k}": "level" for k in range(9)}
     fill(results, "environment", [({}, 1.0), (VADER, 1.0), (TCP, 0.5)], **shared)
     assert main(["--store", str(results.path), "compare", "s", "--factor", BTL]) == 1
     printed = capsys.readouterr().out

@@ -9,21 +9,13 @@ the machine.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
-from longshore_study.base import terminal
-from longshore_study.base.errors import (
-    EXIT_INVALID,
-    EXIT_OK,
-    EXIT_REGRESSED,
-    EXIT_UNDECIDED,
-    LongshoreError,
-    UsageError,
-    suggestion,
-)
+from longshore_study.base import errors, terminal
+from longshore_study.base.errors import LongshoreError, UsageError, suggestion
 from longshore_study.base.expression import canonical_name
 from longshore_study.base.json_values import canonical
 from longshore_study.compare.common_shift import CommonShift
@@ -34,8 +26,9 @@ from longshore_study.compare.pairing import PairedRow, disjoint_factors, known_f
 from longshore_study.compare.row_effect import sessions_in_turns
 from longshore_study.metrics.launch_metrics import Figure, Key, Measurements, measure, require_metrics
 from longshore_study.patterns import CONTROL
-from longshore_study.store.launch_store import Launch
 from longshore_study.store.selection import Side
+
+_GRAVITY = (errors.EXIT_OK, errors.EXIT_UNDECIDED, errors.EXIT_INVALID, errors.EXIT_REGRESSED)
 
 
 @dataclass(frozen=True)
@@ -47,8 +40,7 @@ class FactorComparison:
 
     @property
     def exit_status(self) -> int:
-        found = {comparison.exit_status for comparison in self.comparisons}
-        return next((status for status in (EXIT_REGRESSED, EXIT_INVALID, EXIT_UNDECIDED) if status in found), EXIT_OK)
+        return max((comparison.exit_status for comparison in self.comparisons), key=_GRAVITY.index)
 
 
 class _Factor:
@@ -94,7 +86,8 @@ def compare_levels(side: Side, name: str, baseline: str | None, options: Compare
     Raises UsageError for an unknown factor or level, and LongshoreError if nothing can be compared.
     """
     require_metrics(options.metrics, side.launches)
-    side = replace(side, launches=_with_sessions_of_tags(side.launches))
+    # Sessions of two tags stay apart.
+    side = replace(side, launches=[replace(one, session=f"{one.tag}/{one.session}") for one in side.launches])
     measured = measure(side.launches, metrics=options.metrics)
     if options.noise_of is not None:
         measured = with_noise_of(measured, options.noise_of)
@@ -131,20 +124,16 @@ def compare_levels(side: Side, name: str, baseline: str | None, options: Compare
             margin,
             sorted(islice(remaining, len(found)), key=table_order),
             CommonShift(),
-            _problems(measured, text, others) + ([] if found else [f"{text} has no row in common with {reference}"]),
+            [
+                *(measured.problems if text == others[0] else ()),
+                *(() if found else [f"{text} has no row in common with {reference}"]),
+            ],
             len(measured.damaged),
             options.noise_of.text if options.noise_of is not None else None,
         )
         for text, found in rows.items()
     ]
     return FactorComparison(name, reference, comparisons)
-
-
-def _with_sessions_of_tags(launches: Sequence[Launch]) -> list[Launch]:
-    """Launches of several tags with sessions that name the tag, so that sessions stay apart."""
-    if len({launch.tag for launch in launches}) < 2:
-        return list(launches)
-    return [replace(launch, session=f"{launch.tag}/{launch.session}") for launch in launches]
 
 
 def _chosen(factor: _Factor, levels: Sequence[str], baseline: str | None) -> str:
@@ -181,19 +170,16 @@ def _by_level(factor: _Factor, measured: Measurements, keys: set[Key]) -> dict[s
     return parts
 
 
-def _problems(measured: Measurements, level: str, levels: Sequence[str]) -> list[str]:
-    """The problems of all launches, which the first of the levels reports."""
-    return measured.problems if level == levels[0] else []
-
-
 def _sides(whole: Side, names: tuple[str, str], rows: Sequence[PairedRow]) -> tuple[Side, Side]:
     """The two sides with the launches of these rows."""
-    paths = [{figure.launch for row in rows for figure in getattr(row, name)} for name in ("reference", "new")]
-    reference, new = (
-        Side(name, [launch for launch in whole.launches if str(launch.path) in of_side], whole.is_tag)
-        for name, of_side in zip(names, paths, strict=True)
+
+    def side(name: str, figures: Iterable[Figure]) -> Side:
+        paths = {figure.launch for figure in figures}
+        return Side(name, [launch for launch in whole.launches if str(launch.path) in paths], whole.is_tag)
+
+    return side(names[0], (f for row in rows for f in row.reference)), side(
+        names[1], (f for row in rows for f in row.new)
     )
-    return reference, new
 
 
 def _rows_of_both(rows: Sequence[PairedRow]) -> list[PairedRow]:

@@ -47,6 +47,11 @@ class Key:
         return {"pattern": self.pattern, **self.cell, **self.variant}
 
     @property
+    def told(self) -> dict[str, Any]:
+        """The study and the factors, as rows of tables name them."""
+        return {"study": self.study, **self.cell, **self.variant}
+
+    @property
     def shown_factors(self) -> dict[str, Any]:
         """The factors without those that name the pattern."""
         return {name: level for name, level in self.factors.items() if name not in ("pattern", "program")}
@@ -56,18 +61,13 @@ def names_of(keys: Iterable[Key]) -> Callable[[Key], str]:
     """A function that names a row: its pattern, and the factors that tell the rows of this pattern
     apart. Of a single row: the factors of its variant."""
     rows = grouped(keys, lambda key: key.pattern)
-    telling = {pattern: terminal.varying([_told(key) for key in of_it])[1] for pattern, of_it in rows.items()}
+    telling = {pattern: terminal.varying([key.told for key in of_it])[1] for pattern, of_it in rows.items()}
 
     def name(key: Key) -> str:
-        factors = _told(key)
-        told = {name: factors[name] for name in telling[key.pattern] or key.variant if name in factors}
+        told = {name: key.told[name] for name in telling[key.pattern] or key.variant if name in key.told}
         return f"{key.pattern} {terminal.factors(terminal.chosen(told))}".rstrip()
 
     return name
-
-
-def _told(key: Key) -> dict[str, Any]:
-    return {"study": key.study, **key.cell, **key.variant}
 
 
 def unit_of_whom(unit: str, per: str) -> str:

@@ -105,7 +105,7 @@ def _print_pivot(comparison: Comparison, rows: Sequence[JudgedRow], down: str | 
 def _print_table(
     comparison: Comparison, pattern: str, metric: str, rows: Sequence[JudgedRow], *, verbose: bool
 ) -> None:
-    described = [_factors(row) for row in rows]
+    described = [row.key.told for row in rows]
     shared, names = terminal.varying(described)
     unit = next((unit_of_whom(row.unit, row.per) for row in rows if row.unit), "")
     shown = [column for column in COLUMNS if column.shown(rows)]
@@ -130,10 +130,6 @@ def _print_table(
 
 def _simulated(rows: Sequence[JudgedRow]) -> str:
     return f", {heading(rows[0].simulated)}" if rows[0].simulated else ""
-
-
-def _factors(row: JudgedRow) -> dict[str, Any]:
-    return {"study": row.key.study, **row.key.cell, **row.key.variant}
 
 
 def _legend(rows: Sequence[JudgedRow]) -> str:
@@ -165,8 +161,7 @@ def _print_reasons(comparison: Comparison, rows: Sequence[JudgedRow], names: lis
 
 
 def _label(row: JudgedRow, names: Sequence[str]) -> str:
-    factors = _factors(row)
-    return " ".join(terminal.factor(factors[name]) for name in names if name in factors)
+    return " ".join(terminal.factor(row.key.told[name]) for name in names if name in row.key.told)
 
 
 def _print_warnings(rows: Sequence[JudgedRow], names: list[str]) -> None:

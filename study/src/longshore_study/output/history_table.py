@@ -62,7 +62,7 @@ def render(table: HistoryTable, *, everything: bool) -> None:
     for row in table.rows:
         groups[row.key.pattern, row.key.metric, row.unit].append(row)
     for (pattern, metric, unit), rows in groups.items():
-        described = [{"study": row.key.study, **row.key.cell, **row.key.variant} for row in rows]
+        described = [row.key.told for row in rows]
         shared, names = terminal.varying(described)
         shown = {name: value for name, value in shared.items() if value not in ("", {})}
         body = [
