@@ -465,7 +465,7 @@ def test_each_verdict_has_its_reason_with_verbose(results: Store, capsys: pytest
     ("difference", "p", "text"),
     [
         (-0.2, 0.03, "the interval lies beyond the margin of 5 %, as one of many rows may by chance; p 0.2 after"),
-        (-0.01, 0.9, "the interval has no change and changes beyond the margin of 5 %"),
+        (-0.01, 0.9, "the interval holds both no change and changes beyond the margin of 5 %"),
         (-0.12, 0.2, "it is slower, but the interval does not tell whether by more than the margin of 5 %"),
         (0.12, 0.2, "it is faster, but the interval does not tell whether by more than the margin of 5 %"),
     ],

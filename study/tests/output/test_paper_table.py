@@ -58,6 +58,15 @@ def test_a_table_has_the_chosen_rows_and_columns(store: Store, capsys: pytest.Ca
             assert middle == pytest.approx(value, rel=0.02)
 
 
+def test_tags_stand_in_the_order_of_the_command_line(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
+    cell = {"program": "halo", "ranks": 4, "environment": {"A_B": "x_y"}}
+    store_launch(store, "a", "day", [halo("direct", 9.0)], 0, cell)
+    for names in (["t", "a"], ["a", "t"]):
+        condition = "ranks == 4 and mode == 'direct'"
+        _, text = export(store, capsys, *names, "--for", "paper", "--col", "tag", "--where", condition)
+        assert f"tag {names[0]} & tag {names[1]} " in text
+
+
 def test_a_condition_selects_rows_of_every_export(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
     _, text = export(store, capsys, "--for", "paper", "--where", "ranks == 4", "--format", "markdown")
     head, _, names, rule, *rows = text.splitlines()

@@ -38,6 +38,6 @@ def _why_inconclusive(judged: Judgement, of_margin: str, corrected: str) -> str:
     if judged.p <= verdict.LEVEL:
         return f"the interval lies beyond {of_margin}, as one of many rows may by chance; {corrected}"
     if low <= 0.0 <= high:
-        return f"the interval has no change and changes beyond {of_margin}"
+        return f"the interval holds both no change and changes beyond {of_margin}"
     word = "slower" if high < 0 else "faster"
     return f"it is {word}, but the interval does not tell whether by more than {of_margin}"

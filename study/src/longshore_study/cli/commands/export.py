@@ -96,7 +96,8 @@ def run(args: argparse.Namespace) -> int:
     if args.where is not None:
         kept = set(args.where.select(list({figure.key for figure in measured.figures}), known_factors))
         measured.figures = [figure for figure in measured.figures if figure.key in kept]
-    if args.purpose:
+    if args.purpose:  # tags stand in the order of the command line
+        measured.figures.sort(key=lambda figure: [name != figure.tag for name in args.names])
         from longshore_study.output import paper_table  # noqa: PLC0415 - one of many formats
 
         text = paper_table.tables(measured.figures, launches, args.row, args.col, args.format)
