@@ -156,9 +156,9 @@ def test_environments_of_several_variables_are_named_in_full(
     (["--factor", "transprot"], "unknown factor 'transprot'; did you mean 'transport'"),
     (["--factor", "transport", "--baseline", "mpj"], "transport has no level 'mpj'; did you mean 'mpi'"),
     (["--factor", "ranks"], "has one level of ranks: 2"),
-    (["--baseline", "mpi"], "name two tags"),
-    (["t", "--factor", "transport"], "name two tags"),
-    ([], "name two tags"),
+    (["t", "--baseline", "mpi"], "add --factor NAME"),
+    (["t", "--factor", "transport"], "remove 't' or --factor"),
+    ([], "are required: NEW, or --factor NAME"),
 ])  # fmt: skip
 def test_what_cannot_be_compared_is_named(arguments: list[str], message: str, results: Store) -> None:
     fill(results, "transport", [("mpi", 1.0), ("threads", 1.0)], launches=2)

@@ -50,8 +50,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     options = comparison_options(args, metrics=tuple(args.metric))
-    if (args.new is None) != (args.factor is not None) or (args.baseline is not None and args.factor is None):
-        raise UsageError("name two tags or studies, or one with --factor NAME, to which --baseline belongs")
+    if args.new is None and args.factor is None:
+        raise UsageError("the following arguments are required: NEW, or --factor NAME for the levels of a factor")
+    if args.factor is None and args.baseline is not None:
+        raise UsageError("--baseline is a level of a factor: add --factor NAME")
+    if args.factor is not None and args.new is not None:
+        raise UsageError(f"--factor compares levels within '{args.reference}': remove '{args.new}' or --factor")
     if args.factor is not None:
         [side] = selection.sides(Store(args.store), [args.reference], args.study)
         levels = compare_levels(side, args.factor, args.baseline, options)
