@@ -12,7 +12,7 @@ import pytest
 from longshore_study.base.errors import LongshoreError, UsageError
 from longshore_study.cli.command_line import main
 from longshore_study.store.launch_store import Store
-from stored_launches import control, halo, json_of, store_launch
+from stored_launches import control, halo, json_of, simulate, store_launch
 
 MODES = {"waitall": 1000.0, "sendrecv": 800.0}
 BTL = "OMPI_MCA_btl"
@@ -122,6 +122,14 @@ def test_rows_of_one_level_alone_are_left_out_and_failed_ones_are_not(
             path.write_text(text.replace('"exit_status":0', '"exit_status":3', 1))
     status, found = compare(results, capsys, "--factor", "transport")
     assert (status, {word for _, word in verdicts(found["comparisons"][0])}) == (3, {"failed"})
+
+
+def test_simulated_machines_are_compared_exactly(results: Store, capsys: pytest.CaptureFixture[str]) -> None:
+    for machine, bandwidth in (("cray", 10.0), ("slow", 5.0)):
+        simulate(results, "t", [halo("waitall", bandwidth)], machine=machine)
+    status, found = compare(results, capsys, "--factor", "machine", "--baseline", "slow")
+    [row] = found["comparisons"][0]["rows"]
+    assert (status, row["ratio"], row["verdict"]) == (0, pytest.approx(2.0), "improved")
 
 
 def test_sessions_of_several_tags_stay_apart(results: Store, capsys: pytest.CaptureFixture[str]) -> None:
