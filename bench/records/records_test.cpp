@@ -164,8 +164,19 @@ TEST(Table, marks_the_best_right_result_of_each_group_in_the_order_of_the_comman
   EXPECT_EQ(lines[2], "   wrong        100.0    0.01000  10.0 ms  9.00 ms  11.0 ms     WRONG");
   EXPECT_EQ(lines[3], "*  fast         4.000     0.2500   250 ms   225 ms   275 ms       yes");
   EXPECT_EQ(lines[4], "   slow         2.000     0.5000   500 ms   450 ms   550 ms       yes");
-  EXPECT_EQ(lines[5], "* best rate among those that differ only in strategy");
+  EXPECT_EQ(lines[5],
+            "* best rate among those that differ only in strategy, or within its p10 to p90");
   EXPECT_EQ(lines[6], "skipped: not in this build (strategy=auto requests=100, and 1 more)");
+}
+
+TEST(Table, marks_all_results_that_the_spread_of_the_best_does_not_tell_apart) {
+  auto best = sample_result("best", 4);
+  best.seconds.p90 = 10;  // an outlier hides no difference
+  const std::vector<table_row> rows{best, sample_result("near", 3.9), sample_result("same", 4),
+                                    sample_result("slow", 3)};
+  std::string marks;
+  for (const auto& line : lines_of(table(rows, false))) marks += line.front();
+  EXPECT_EQ(marks, "r *** *");  // the constant factor, the headings, the rows, the legend
 }
 
 TEST(Table, is_plain_without_colour_and_names_unverified_results) {

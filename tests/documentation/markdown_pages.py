@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,6 +21,8 @@ NOT_RUN = re.compile(r"^<!-- not run: (.+) -->$")
 FROM = re.compile(r"^<!-- from (\S+) -->$")
 LEFT_OUT = "..."
 EXIT_STATUS = re.compile(r"#.*exit status (\d+)")
+MADE_FOLDER = re.compile(r"(?:cmake (?:-S \S+ )?(?:--preset |-B build/)|^tools/(?=fuzz --seconds))([\w-]+)")
+USED_FOLDER = re.compile(r"(?:(?:--install|--build|cd) build/|\bbuild/(?=[\w-]+/))([\w-]+)")
 TABLE_RULE = re.compile(r"^\|?(\s*:?-+:?\s*\|)+(\s*:?-+:?\s*)?$")
 CELL_BORDER = re.compile(r"(?<!\\)\|")
 LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)")
@@ -78,6 +80,18 @@ def commands(block: Block) -> Iterator[Command]:
             status = EXIT_STATUS.search(pending)
             yield Command(pending.strip(), first, int(status[1]) if status else 0)
         pending, first = "", 0
+
+
+def folders_not_built(document: Path, targets: Callable[[str], str]) -> Iterator[str]:
+    """A message for each command that uses a folder of `build` which no earlier command of the page
+    has made. `targets` gives the commands that `make WORDS` runs."""
+    made: set[str] = set()
+    for command in (command for block in blocks(document) if block.language == "sh" for command in commands(block)):
+        makes = re.match(r"make ([a-z -]+)", command.text)
+        made |= set(MADE_FOLDER.findall(targets(makes[1]) if makes else command.text))
+        for folder in USED_FOLDER.findall(command.text):
+            if folder not in made:
+                yield f"{document}:{command.line}: nothing on this page has made build/{folder}: {command.text}"
 
 
 def links(document: Path) -> Iterator[str]:

@@ -8,7 +8,16 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from markdown_pages import Block, blocks, broken_tables, commands, foreign_parts, links, long_lines
+from markdown_pages import (
+    Block,
+    blocks,
+    broken_tables,
+    commands,
+    folders_not_built,
+    foreign_parts,
+    links,
+    long_lines,
+)
 from repository import BUILD, REPOSITORY, skip_without_language
 
 DOCUMENTS = sorted([*REPOSITORY.glob("*.md"), *REPOSITORY.glob("docs/**/*.md")])
@@ -122,6 +131,33 @@ def test_every_part_of_an_excerpt_is_compared_in_order(tmp_path: Path) -> None:
         [block] = blocks(document)
         assert block.source == "a.c"
         assert len(list(foreign_parts(block, source))) == wrong, text
+
+
+def commands_of_make(targets: str) -> str:
+    return subprocess.run(
+        ["make", "-n", *targets.split()], cwd=REPOSITORY, capture_output=True, text=True, check=True
+    ).stdout
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda d: str(d.relative_to(REPOSITORY)))
+def test_a_page_makes_each_build_folder_before_it_uses_it(document: Path) -> None:
+    assert not list(folders_not_built(document, commands_of_make))
+
+
+@pytest.mark.parametrize(
+    ("typed", "wrong"),
+    [
+        ("make study\ncmake --install build/release --prefix x", [3]),
+        ("make study\nmake build\ncmake --install build/release --prefix x\nbuild/release/examples/cpp/heat", []),
+        ("cmake -B build && cmake --build build\nbuild/lookup\nmpirun -n 4 build/release/examples/cpp/heat", [4]),
+        ("cmake -S . -B build/own -G Ninja\ncmake --build build/own\n(cd build/own && cpack)\ncd build/other", [5]),
+    ],
+)
+def test_a_build_folder_that_no_command_has_made_is_found(typed: str, wrong: list[int], tmp_path: Path) -> None:
+    document = tmp_path / "page.md"
+    document.write_text(f"<!-- not run: a test -->\n```sh\n{typed}\n```\n", encoding="utf-8")
+    found = folders_not_built(document, commands_of_make)
+    assert [int(message.split(":")[1]) - 1 for message in found] == wrong
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda d: str(d.relative_to(REPOSITORY)))

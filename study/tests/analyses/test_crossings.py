@@ -55,6 +55,15 @@ def test_a_choice_may_lead_in_the_middle_or_everywhere(tmp_path: Path) -> None:
     assert race.sentence == "exstack from 1 to 8 nodes"
 
 
+def test_choices_that_are_equally_fast_lead_together(tmp_path: Path) -> None:
+    """The third choice is within the margin at some of the numbers only."""
+    third = {**EXSTACK, 2: 1.6}
+    (race,) = races_with(Store(tmp_path), exstack=EXSTACK, twin=EXSTACK, third=third, conveyor=CONVEYOR)
+    assert race.sentence == "exstack or twin up to 4 nodes; conveyor from 8 nodes on"
+    (race,) = races_with(Store(tmp_path / "all"), exstack=EXSTACK, twin=EXSTACK)
+    assert race.sentence == "exstack or twin from 1 to 8 nodes"
+
+
 def test_auto_runs_but_leads_none(tmp_path: Path) -> None:
     (race,) = races_with(Store(tmp_path), exstack=EXSTACK, conveyor=CONVEYOR, auto=dict.fromkeys(EXSTACK, 0.1))
     assert race.sentence == "exstack up to 4 nodes; conveyor from 8 nodes on"

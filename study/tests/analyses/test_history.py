@@ -11,6 +11,7 @@ import pytest
 
 from longshore_study.base.errors import UsageError
 from longshore_study.cli.command_line import main
+from longshore_study.output.history_table import _BARS as BARS
 from longshore_study.store.launch_store import Store
 from longshore_study.study_file.events import load
 from stored_launches import halo, import_published_images, json_of, store_launch
@@ -116,6 +117,37 @@ def test_rows_that_change_together_share_one_line(tmp_path: Path, capsys: pytest
     assert text.count("became") == 1
     assert main(["--store", str(store.path), "history", "-v"]) == 0
     assert capsys.readouterr().out.count("became") == 10
+
+
+def test_bars_show_a_step_and_no_noise(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The bars of a row with a noise of 1 % stay at one height, or beside it."""
+    store = Store(tmp_path / "results")
+    generator = random.Random(2)
+    for night in range(14):
+        speeds = {"quiet": 1000.0, "step": 500.0 if night >= 7 else 1000.0}
+        results = [halo(mode, speed * generator.gauss(1, 0.01)) for mode, speed in speeds.items()]
+        store_launch(store, "t", f"{night:02d}", results, started=f"2026-03-{night + 1:02d}T00:00:00Z")
+    assert main(["--store", str(store.path), "history"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    quiet, step = (
+        "".join(mark for mark in line if mark in BARS) for mode in speeds for line in lines if line.startswith(mode)
+    )
+    heights = [BARS.index(bar) for bar in quiet]
+    assert max(heights) - min(heights) <= 2
+    assert {*step[:7]} <= {"▇", "█"}
+    assert {*step[7:]} <= {"▁", "▂"}
+
+
+def test_a_change_names_the_ranks_that_tell_rows_apart(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    store = Store(tmp_path / "results")
+    generator = random.Random(2)
+    for night in range(12):
+        for ranks in (2, 4):
+            speed = 1000 * (0.5 if ranks == 4 and night >= 6 else 1.0) * generator.gauss(1, 0.01)
+            when = f"2026-03-{night + 1:02d}T00:00:00Z"
+            store_launch(store, "t", f"{night:02d}", [halo("x", speed)], cell={"ranks": ranks}, started=when)
+    assert main(["--store", str(store.path), "history"]) == 0
+    assert "(tag t): halo ranks 4 became 2" in capsys.readouterr().out
 
 
 def test_a_latency_that_grows_is_worse(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -83,6 +83,21 @@ def attribute(store: str, capsys: pytest.CaptureFixture[str], *arguments: str) -
     return status, json_of(capsys.readouterr().out)
 
 
+def test_a_row_that_no_rule_explains_is_named_with_its_ranks(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Five scattered changes are too many for three rules."""
+    store, generator = Store(tmp_path / "results"), random.Random(4)
+    for tag, session, ranks in itertools.product(("old", "new"), ("a", "b", "c"), (2, 4, 8, 16, 32)):
+        slow = {2: "a", 4: "c", 8: "e", 16: "b", 32: "d"}[ranks] if tag == "new" else None
+        results = [halo(mode, (300 if mode == slow else 1000) * generator.gauss(1, 0.01)) for mode in MODES]
+        store_launch(store, tag, session, results, cell={"ranks": ranks})
+    main(["--store", str(store.path), "attribute", "old", "new", "-o", str(tmp_path / "confirm.toml")])
+    unexplained = [line for line in capsys.readouterr().out.splitlines() if line.startswith("not explained: ")]
+    assert unexplained
+    assert all(line.startswith("not explained: halo ranks ") and ", mode " in line for line in unexplained)
+
+
 def test_the_published_images_lost_persistent(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     store, confirm = str(tmp_path / "results"), tmp_path / "confirm.toml"
     import_published_images(Path(store))
@@ -98,6 +113,7 @@ def test_the_published_images_lost_persistent(tmp_path: Path, capsys: pytest.Cap
     study = load(confirm)
     assert study.hypothesis is not None
     assert study.hypothesis.factors == {"mode": ["persistent"]}
+    assert study.description.endswith(" the cause?")
     assert study.patterns[0].within["mode"][0] == "persistent"
     assert len(study.patterns[0].within["mode"]) == 3
     assert main(["--store", store, "attribute", "reference", "new", "-o", str(confirm)]) == 0

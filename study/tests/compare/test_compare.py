@@ -6,6 +6,7 @@ from __future__ import annotations
 import datetime as dt
 import itertools
 import random
+import re
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from longshore_study.compare.common_shift import CommonShift
 from longshore_study.compare.comparison import Comparison, parse_margin
 from longshore_study.compare.judged_row import JudgedRow
 from longshore_study.metrics.launch_metrics import Key
+from longshore_study.output.verdict_reasons import reason
 from longshore_study.stats.verdict import Judgement
 from longshore_study.store.launch_store import Store
 from longshore_study.store.selection import Side
@@ -427,18 +429,51 @@ def test_the_margin_of_the_study_is_used(results: Store, capsys: pytest.CaptureF
 
 
 def test_tables_for_people(results: Store, capsys: pytest.CaptureFixture[str]) -> None:
-    for ranks in (2, 4):
+    for ranks, speed in ((4, 0.5), (16, 0.25), (2, 0.5)):
         fill(results, "old", ("a", "b"), cell={"ranks": ranks}, controls={"copy": 1.0})
-        fill(results, "new", ("a", "b"), {"persistent": 0.5}, cell={"ranks": ranks}, controls={"copy": 1.0})
+        fill(results, "new", ("a", "b"), {"persistent": speed}, cell={"ranks": ranks}, controls={"copy": 1.0})
     main(["--store", str(results.path), "compare", "old", "new", "--row", "mode", "--col", "ranks"])
     lines = capsys.readouterr().out.splitlines()
-    assert lines[1].split() == ["mode", "2", "4"]
+    assert lines[1].split() == ["mode", "2", "4", "16"]
     persistent = next(line for line in lines if line.startswith("persistent"))
-    assert persistent.count("regressed") == 2
+    assert persistent.count("regressed") == 3
+    assert any(line.startswith("worst: halo ranks 16, mode persistent is ") for line in lines)
     main(["--store", str(results.path), "compare", "old", "new"])
     text = capsys.readouterr().out
     assert "common shift:" in text
-    assert "new against old: regressed (2 regressed" in text
+    assert "new against old: regressed (3 regressed" in text
+
+
+def test_each_verdict_has_its_reason_with_verbose(results: Store, capsys: pytest.CaptureFixture[str]) -> None:
+    fill(results, "old", ("a", "b", "c"))
+    fill(results, "new", ("a", "b", "c"), {"persistent": 0.5})
+    fill(results, "new", ("d",), cell={"program": "halo", "ranks": 4})
+    main(["--store", str(results.path), "compare", "old", "new", "-v"])
+    verbose = capsys.readouterr().out.splitlines()
+    main(["--store", str(results.path), "compare", "old", "new"])
+    assert len(verbose) > len(capsys.readouterr().out.splitlines()), "the lines are those of -v"
+    reasons = [line for line in verbose if re.match(r"[24] \w+: ", line)]
+    assert len(reasons) == 8
+    assert any(re.fullmatch(
+        r"2 persistent: regressed: the interval lies beyond the margin of 5 %; "
+        r"p [\d.e-]+ after the correction for the number of rows", line) for line in reasons)  # fmt: skip
+    assert any("2 waitall: same: a difference larger than the margin of 5 % is ruled out, p" in r for r in reasons)
+    assert "4 waitall: missing: one side did not measure it" in reasons
+
+
+@pytest.mark.parametrize(
+    ("difference", "p", "text"),
+    [
+        (-0.2, 0.03, "the interval lies beyond the margin of 5 %, as one of many rows may by chance; p 0.2 after"),
+        (-0.01, 0.9, "the interval holds both no change and changes beyond the margin of 5 %"),
+        (-0.12, 0.2, "it is slower, but the interval does not tell whether by more than the margin of 5 %"),
+        (0.12, 0.2, "it is faster, but the interval does not tell whether by more than the margin of 5 %"),
+    ],
+)
+def test_an_inconclusive_row_says_what_its_interval_holds(difference: float, p: float, text: str) -> None:
+    judged = Judgement("inconclusive", (difference - 0.1, difference + 0.1), p, 0.2, 0.2, 0.5)
+    row = JudgedRow(Key("", "halo", "x", "{}", "{}"), judgement=judged, verdict="inconclusive")
+    assert reason(row, 0.05).startswith(text)
 
 
 def test_where_only_controls_were_measured_the_failure_is_the_reason(

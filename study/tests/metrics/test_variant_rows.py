@@ -52,6 +52,11 @@ def test_the_best_is_among_those_that_answer_the_same_question(results: Store) -
     assert found[4, "persistent"] == (False, 0.25)
 
 
+def test_equal_figures_are_all_the_best(results: Store) -> None:
+    store_launch(results, "t", "a", [halo("a", 10.0), halo("b", 10.0), halo("c", 9.0)])
+    assert [(row.variant["mode"], row.best) for row in rows_of(results)] == [("a", True), ("b", True), ("c", False)]
+
+
 def test_the_lowest_is_best_of_a_latency(results: Store) -> None:
     for mode, value in (("a", 2.0), ("b", 5.0)):
         latency = result_record("osu", {"mode": mode}, {"latency_us": metric(value, "us", "lower")})

@@ -45,6 +45,41 @@ def test_a_single_rank_has_no_ping_pong() -> None:
     assert kernels == {1: ["copy"], 2: ["copy", "pingpong"]}
 
 
+TOGETHER = """[[pattern]]
+program = "halo"
+within = { mode = ["channel", "direct"] }
+exclude = ["transport == 'shmem' and nodes == 1"]
+[[pattern.between]]
+transport = ["mpi", "shmem"]
+ranks = 128
+nodes = 1
+[[pattern.between]]
+transport = "mpi"
+ranks = [256, 512]
+nodes = 2
+"""
+
+
+def test_levels_that_go_together_are_no_cross_product() -> None:
+    cells = [cell for cell in plan_of(TOGETHER).cells if cell.program == "halo"]
+    assert [(cell.between["transport"], cell.ranks, cell.between["nodes"]) for cell in cells] == [
+        ("mpi", 128, 1), ("mpi", 256, 2), ("mpi", 512, 2),
+    ]  # fmt: skip
+    assert all(cell.within == {"mode": ["channel", "direct"]} for cell in cells)
+    inline = "between = [{ ranks = 128, nodes = 1 }, { ranks = 256, nodes = 2 }]"
+    external = f'[[external]]\nname = "x"\nformat = "osu"\ncommand = ["osu", "{{ranks}}"]\n{inline}\n'
+    cells = plan_of(external).cells
+    assert [(cell.ranks, cell.between["nodes"]) for cell in cells] == [(128, 1), (256, 2)]
+
+
+def test_more_ranks_than_a_node_has_are_refused() -> None:
+    """Where [launcher] tells how many a node has."""
+    with_launcher = TOGETHER + "[launcher]\nkind = 'srun'\nranks_per_node = "
+    with pytest.raises(UsageError, match=r"s\.toml:5: halo mpi 512 ranks nodes=2: 512 ranks on 2 nodes, but "):
+        plan_of(with_launcher + "128\n")
+    assert plan_of(with_launcher + "256\n").launches_per_session
+
+
 def test_excluded_cells_are_not_run() -> None:
     plan = plan_of(GATHER + 'exclude = ["transport == \'threads\' and environment != {}", "ranks == 1"]\n')
     cells = [cell for cell in plan.cells if cell.program == "gather"]

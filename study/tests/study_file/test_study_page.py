@@ -17,6 +17,7 @@ from longshore_study.study_file.reader import StudyFileError, loads
 REFERENCE = Path(__file__).resolve().parents[3] / "docs" / "reference"
 TEXT = (REFERENCE / "study-file.md").read_text(encoding="utf-8")
 COMMANDS = (REFERENCE / "commands.md").read_text(encoding="utf-8")
+GLOSSARY = (REFERENCE.parent / "glossary.md").read_text(encoding="utf-8")
 
 
 def example() -> str:
@@ -49,3 +50,8 @@ def test_every_section_is_in_the_example_and_in_the_table(section: str) -> None:
 @pytest.mark.parametrize("word", [*VERDICTS, *FORMATS])
 def test_every_verdict_and_format_is_explained(word: str) -> None:
     assert f"`{word}`" in TEXT + COMMANDS
+
+
+@pytest.mark.parametrize("word", VERDICTS)
+def test_every_verdict_is_in_the_glossary(word: str) -> None:
+    assert re.search(rf"^\| ([^|]+, )?{re.escape(word)}(, [^|]+)? \|", GLOSSARY, re.MULTILINE)

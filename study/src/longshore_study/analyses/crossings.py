@@ -33,6 +33,12 @@ class Lead:
     choice: str
     first: int
     last: int
+    as_fast: tuple[str, ...] = ()
+    """Other choices that are within the margin of the fastest at each of these numbers."""
+
+    @property
+    def names(self) -> str:
+        return " or ".join((self.choice, *self.as_fast))
 
 
 @dataclass(frozen=True)
@@ -62,16 +68,16 @@ class Race:
         """REQUIRES: there are leads."""
         if len(self.leads) == 1:
             lead = self.leads[0]
-            return f"{lead.choice} from {lead.first} to {lead.last} {self.axis}"
+            return f"{lead.names} from {lead.first} to {lead.last} {self.axis}"
         return "; ".join(self._part(index, lead) for index, lead in enumerate(self.leads))
 
     def _part(self, index: int, lead: Lead) -> str:
         unit = self.axis if lead.last != 1 else self.axis.removesuffix("s")
         if index == 0:
-            return f"{lead.choice} up to {lead.last} {unit}"
+            return f"{lead.names} up to {lead.last} {unit}"
         if index == len(self.leads) - 1:
-            return f"{lead.choice} from {lead.first} {self.axis} on"
-        return f"{lead.choice} " + (
+            return f"{lead.names} from {lead.first} {self.axis} on"
+        return f"{lead.names} " + (
             f"at {lead.first}" if lead.first == lead.last else f"from {lead.first} to {lead.last}"
         )
 
@@ -144,12 +150,16 @@ def _is_auto(pattern: str, choice: str, names: Sequence[str]) -> bool:
 
 def _leads(seconds: Mapping[str, Mapping[int, float]], margin: float) -> tuple[Lead, ...]:
     leaders: list[tuple[int, str]] = []
+    as_fast: dict[int, set[str]] = {}
     for size in sorted({size for of_choice in seconds.values() for size in of_choice}):
         here = {name: of_choice[size] for name, of_choice in seconds.items() if size in of_choice}
         fastest = min(here, key=lambda name: here[name])
+        as_fast[size] = {name for name, time in here.items() if time <= here[fastest] * (1.0 + margin)}
         before = leaders[-1][1] if leaders else fastest
-        keeps = before in here and here[before] <= here[fastest] * (1.0 + margin)
-        leaders.append((size, before if keeps else fastest))
-    parts = [[size for size, _ in part] for _, part in groupby(leaders, key=lambda leader: leader[1])]
-    names = [name for name, _ in groupby(leaders, key=lambda leader: leader[1])]
-    return tuple(Lead(name, sizes[0], sizes[-1]) for name, sizes in zip(names, parts, strict=True))
+        leaders.append((size, before if before in as_fast[size] else fastest))
+    found = []
+    for name, part in groupby(leaders, key=lambda leader: leader[1]):
+        sizes = [size for size, _ in part]
+        others = set.intersection(*(as_fast[size] for size in sizes)) - {name}
+        found.append(Lead(name, sizes[0], sizes[-1], tuple(other for other in seconds if other in others)))
+    return tuple(found)

@@ -291,10 +291,8 @@ def _planned(study: Study) -> list[Factors]:
 
 def _kept_study(launches: Sequence[Launch]) -> Study | None:
     """The study of the latest launch, from the copy of the study file beside the launch."""
-    with_file = [launch for launch in launches if (launch.envelope.get("study_file") or {}).get("digest")]
-    for launch in sorted(with_file, key=lambda launch: str(launch.envelope.get("started") or ""), reverse=True):
-        path = launch.path.parent / f"study-{launch.envelope['study_file']['digest']}.toml"
-        if path.exists():
+    for launch in sorted(launches, key=lambda launch: str(launch.envelope.get("started") or ""), reverse=True):
+        if path := launch.study_file:
             from longshore_study.study_file import reader  # noqa: PLC0415 - imported launches have none
 
             return reader.load(path)

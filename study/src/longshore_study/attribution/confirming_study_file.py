@@ -74,7 +74,7 @@ def study_text(
         *_head(draft, left_out),
         "[study]",
         f"name = {_toml(draft.name)}",
-        f"description = {_toml(f'Is {draft.question} the cause?'[:90])}",
+        f"description = {_toml(f'Is {draft.question} the cause?')}",
         f"sessions = {sessions}",
         f"launches = {_LAUNCHES}",
         "repetitions = 30",
@@ -129,9 +129,7 @@ def _head(draft: Draft, left_out: Sequence[str]) -> list[str]:
 def _launcher(launches: Sequence[Launch]) -> list[str]:
     """The launcher of the study file that is stored beside the launches, if any."""
     for launch in launches:
-        digest = (launch.envelope.get("study_file") or {}).get("digest")
-        path = launch.path.parent / f"study-{digest}.toml"
-        if digest and path.exists():
+        if path := launch.study_file:
             try:
                 block = tomllib.loads(path.read_text(encoding="utf-8")).get("launcher")
             except (OSError, ValueError):

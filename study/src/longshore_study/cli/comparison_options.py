@@ -8,10 +8,11 @@ from longshore_study.base import expression
 from longshore_study.compare.comparison import CompareOptions, parse_margin
 
 
-def add_comparison_options(parser: argparse.ArgumentParser) -> None:
+def add_comparison_options(parser: argparse.ArgumentParser, *, one_side: bool = False) -> None:
+    """With `one_side`, the new side may be missing."""
     parser.add_argument("reference", metavar="REF", help="a tag, or a study")
-    parser.add_argument("new", metavar="NEW", help="a tag, or a study")
-    parser.add_argument("--study", help="only this study of the two tags")
+    parser.add_argument("new", metavar="NEW", nargs="?" if one_side else None, help="a tag, or a study")
+    parser.add_argument("--study", help="only this study of the tags")
     parser.add_argument(
         "--margin",
         metavar="M",

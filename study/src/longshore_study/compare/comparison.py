@@ -131,18 +131,30 @@ def compare(reference: Side, new: Side, options: CompareOptions | None = None) -
     rows = pair(measured, options.where, options.ignore)
     if not any(row.key.pattern != CONTROL for row in rows):
         raise LongshoreError(_why_nothing(sides, measured))
-    for row in rows:
-        simulated_rows.refuse_mixed(row)
-    tested = [row for row in rows if not simulated_rows.is_simulated(row)]
-    judged, shift = _judge(tested, row_effects(tested, sessions_in_turns(reference, new)), margin)
-    exact = [simulated_rows.judged(row, margin) for row in rows if simulated_rows.is_simulated(row)]
-    judged += [_with_absence(row) for row in exact if row.key.pattern != CONTROL]
-    judged.sort(key=_order)
+    judged, shift = judge_rows(rows, sessions_in_turns(reference, new), margin)
+    judged.sort(key=table_order)
     damaged = sum(len(measurements.damaged) for measurements in measured)
     if options.where is None:  # a condition cannot select a failed launch, whose variants are not known
         damaged += len(failed_without_row(measured, rows, options.ignore))
     noise_of = options.noise_of.text if options.noise_of is not None else None
     return Comparison(reference, new, margin, judged, shift, _problems(sides, measured, judged), damaged, noise_of)
+
+
+def judge_rows(
+    rows: Sequence[PairedRow], in_turns: frozenset[str], margin: float
+) -> tuple[list[JudgedRow], CommonShift]:
+    """The judged rows in the order of `rows`, without the controls, and the judged common shift.
+    `in_turns` is the result of `sessions_in_turns`."""
+    for row in rows:
+        simulated_rows.refuse_mixed(row)
+    tested = [row for row in rows if not simulated_rows.is_simulated(row)]
+    judged, shift = _judge(tested, row_effects(tested, in_turns), margin)
+    measured = iter(judged)
+    return [
+        _with_absence(simulated_rows.judged(row, margin)) if simulated_rows.is_simulated(row) else next(measured)
+        for row in rows
+        if row.key.pattern != CONTROL
+    ], shift
 
 
 def margin_of(launches: Iterable[Launch]) -> float:
@@ -257,7 +269,7 @@ def _with_absence(row: JudgedRow) -> JudgedRow:
     return replace(row, verdict=word, warnings=tuple(warnings))
 
 
-def _order(row: JudgedRow) -> tuple[Any, ...]:
+def table_order(row: JudgedRow) -> tuple[Any, ...]:
     """The sort key of the table: measured before simulated rows, pattern, then the gravest verdict
     first, then the largest slowdown first."""
     return (

@@ -8,9 +8,10 @@ docs/explanation/statistics.md gives the reasons. comparison.py compares two tag
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
+from typing import Any, TypeVar
 
 from longshore_study.compare.estimate import metric_ratio
 from longshore_study.compare.row_effect import by_launch, by_session
@@ -18,6 +19,9 @@ from longshore_study.metrics.launch_metrics import Figure, one_simulated_machine
 from longshore_study.stats import effect, moderated
 from longshore_study.stats.effect import Effect
 
+V = TypeVar("V")
+Sides = tuple[Mapping[str, float], Mapping[str, float]]
+"""The compared values of both variants, by launch or session."""
 WITHIN_LAUNCH, IN_TURNS, BY_SESSION = "launch", "in turns", "session"
 _NO_VARIANCE = 1e-20  # the variance of logarithms of equal figures, from rounding errors
 SINGLE = "one launch: the data do not show how much launches differ"
@@ -46,7 +50,7 @@ def contrasts(pairs: Sequence[tuple[Sequence[Figure], Sequence[Figure]]]) -> lis
     The variances of all pairs of one design are moderated together, so pass the pairs of one table
     in one call.
     """
-    effects = [_effect(first, second) for first, second in pairs]
+    effects = [effect_of(first, second) for first, second in pairs]
     simulated = [
         one_simulated_machine((*first, *second), "a comparison of two variants") is not None for first, second in pairs
     ]
@@ -62,7 +66,7 @@ def contrasts(pairs: Sequence[tuple[Sequence[Figure], Sequence[Figure]]]) -> lis
         }
         errors |= dict(zip(varying, moderated.moderate(list(varying.values())), strict=True))
     return [
-        None if found is None else _contrast(*found, errors.get(index), simulated=simulated[index])
+        None if found is None else _contrast(*found[:2], errors.get(index), simulated=simulated[index])
         for index, found in enumerate(effects)
     ]
 
@@ -85,17 +89,29 @@ def _ratio(difference: float) -> float:
     return metric_ratio(difference, "higher")
 
 
-def _effect(first: Sequence[Figure], second: Sequence[Figure]) -> tuple[str, Effect] | None:
-    """The design of the comparison, and the effect."""
-    sides = [by_launch(first), by_launch(second)]
-    shared = sides[0].keys() & sides[1].keys()
-    if shared:
-        return WITHIN_LAUNCH, effect.paired({k: sides[0][k] for k in shared}, {k: sides[1][k] for k in shared})
-    sessions = [by_session(first), by_session(second)]
-    common = sorted(sessions[0].keys() & sessions[1].keys())
-    if not common:
+def effect_of(
+    first: Sequence[Figure], second: Sequence[Figure], in_turns: Collection[str] | None = None
+) -> tuple[str, Effect, Sides] | None:
+    """The design of the comparison, the effect, and the compared values. None without a common
+    launch or session. `in_turns` has the sessions whose launches may be compared; None: all."""
+    launches = by_launch(first), by_launch(second)
+    if sides := _common(*launches):
+        return WITHIN_LAUNCH, effect.paired(*sides), sides
+    sessions = _common(by_session(first), by_session(second))
+    if sessions is None:
         return None
-    if all(len(side[name]) > 1 for side in sessions for name in common):
-        return IN_TURNS, effect.stratified(*({name: side[name] for name in common} for side in sessions))
-    means = [{name: fmean(side[name].values()) for name in common} for side in sessions]
-    return BY_SESSION, effect.paired(*means)
+    means = _means(sessions[0]), _means(sessions[1])
+    alternating = in_turns is None or sessions[0].keys() <= set(in_turns)
+    if alternating and all(len(members) > 1 for side in sessions for members in side.values()):
+        return IN_TURNS, effect.stratified(*sessions), means
+    return BY_SESSION, effect.paired(*means), means
+
+
+def _common(first: Mapping[str, V], second: Mapping[str, V]) -> tuple[dict[str, V], dict[str, V]] | None:
+    """What both sides have. None if there is nothing."""
+    shared = sorted(first.keys() & second.keys())
+    return ({k: first[k] for k in shared}, {k: second[k] for k in shared}) if shared else None
+
+
+def _means(side: Mapping[str, Mapping[Any, float]]) -> dict[str, float]:
+    return {name: fmean(members.values()) for name, members in side.items()}

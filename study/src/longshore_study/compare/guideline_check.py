@@ -12,15 +12,15 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from statistics import fmean
 from typing import Any
 
 from longshore_study.base.errors import EXIT_INVALID, EXIT_OK, EXIT_REGRESSED, EXIT_UNDECIDED, LongshoreError
-from longshore_study.base.groups import grouped, mean_by
 from longshore_study.base.json_values import canonical
-from longshore_study.compare.contrast import BY_SESSION, IN_TURNS, WITHIN_LAUNCH
+from longshore_study.compare.contrast import BY_SESSION, IN_TURNS, WITHIN_LAUNCH, effect_of
 from longshore_study.compare.estimate import metric_ratio
 from longshore_study.compare.guidelines import BUILT_IN, last_of_each, of_study_files
-from longshore_study.compare.row_effect import by_launch, overlapping
+from longshore_study.compare.row_effect import overlapping
 from longshore_study.metrics.launch_metrics import Figure, Measurements, measure, one_simulated_machine
 from longshore_study.patterns import pattern_rank
 from longshore_study.patterns.pattern import Guideline
@@ -107,7 +107,8 @@ def check(
     """
     warnings: list[str] = []
     chosen = list(guidelines) if guidelines is not None else [*BUILT_IN, *of_study_files(side, warnings), *more]
-    measured = measure(side.launches)
+    # Sessions of two tags stay apart.
+    measured = measure(replace(launch, session=f"{launch.tag}/{launch.session}") for launch in side.launches)
     if not measured.figures:
         raise LongshoreError(f"'{side.name}' has no usable figure" + "".join(f"; {p}" for p in measured.problems[:1]))
     rows = _judged([row for guideline in last_of_each(chosen) for row in _rows(guideline, measured)])
@@ -140,32 +141,17 @@ def _context(guideline: Guideline, figure: Figure) -> dict[str, Any]:
 
 def _row(guideline: Guideline, study: str, faster: Sequence[Figure], than: Sequence[Figure]) -> GuidelineRow | None:
     """The row before it is judged. None if no launch and no session has both variants."""
-    warnings: tuple[str, ...] = ()
-    compared = WITHIN_LAUNCH
     simulated = one_simulated_machine((*faster, *than), f"the guideline of {guideline.faster} and {guideline.than}")
-    variants = [by_launch(figures) for figures in (faster, than)]
-    shared = variants[0].keys() & variants[1].keys()
-    if not shared:
-        launches = [
-            {session: by_launch(members) for session, members in grouped(figures, _session).items()}
-            for figures in (faster, than)
-        ]
-        variants = [mean_by(figures, _session, lambda f: f.goodness) for figures in (faster, than)]
-        shared = variants[0].keys() & variants[1].keys()
-        if not shared:
-            return None
-        if shared <= _in_turns(than, faster) and all(len(variant[k]) > 1 for variant in launches for k in shared):
-            compared = IN_TURNS
-        else:
-            compared = BY_SESSION
-            warnings = ("the variants were measured in different launches: sessions are compared",)
-    if compared == IN_TURNS:
-        found = effect.stratified(*({k: variant[k] for k in shared} for variant in reversed(launches)))
-    else:
-        found = effect.paired(*({k: variant[k] for k in shared} for variant in reversed(variants)))
+    compared_effect = effect_of(than, faster, _in_turns(than, faster))
+    if compared_effect is None:
+        return None
+    compared, found, (than_values, faster_values) = compared_effect
+    warnings: tuple[str, ...] = ()
+    if compared == BY_SESSION:
+        warnings = ("the variants were measured in different launches: sessions are compared",)
     first = faster[0]
     sign = -1.0 if first.better == "lower" else 1.0
-    values = [math.exp(sign * math.fsum(variant[k] for k in shared) / len(shared)) for variant in variants]
+    values = [math.exp(sign * fmean(side.values())) for side in (faster_values, than_values)]
     return GuidelineRow(
         guideline,
         study,
@@ -183,10 +169,6 @@ def _row(guideline: Guideline, study: str, faster: Sequence[Figure], than: Seque
     )
 
 
-def _session(figure: Figure) -> str:
-    return f"{figure.tag}/{figure.session}"
-
-
 def _in_turns(*sides: Iterable[Figure]) -> frozenset[str]:
     """The sessions in which the two variants ran in turns. Imported sessions are left out, because
     the order of their launches is not known."""
@@ -195,7 +177,7 @@ def _in_turns(*sides: Iterable[Figure]) -> frozenset[str]:
         times: dict[str, list[str]] = defaultdict(list)
         for figure in figures:
             if figure.started is not None and not figure.imported:
-                times[_session(figure)].append(figure.started)
+                times[figure.session].append(figure.started)
         starts.append(times)
     return overlapping(*starts)
 

@@ -36,12 +36,9 @@ def of_study_files(side: Side, warnings: list[str]) -> list[Guideline]:
                 )
             except (KeyError, TypeError, ValueError, AttributeError):
                 warnings.append(f"{launch.path}:1: not a guideline, and not used: {table!r:.80}")
-        digest = (launch.envelope.get("study_file") or {}).get("digest")
-        if digest:
-            files[launch.path.parent / f"study-{digest}.toml"] = None
+        if path := launch.study_file:
+            files[path] = None
     for path in files:
-        if not path.exists():
-            continue
         from longshore_study.study_file import reader  # noqa: PLC0415 - imported launches have none
 
         try:

@@ -123,8 +123,7 @@ def disjoint_factors(rows: Iterable[PairedRow]) -> dict[str, tuple[list[Any], li
             return {}
         if row.key.pattern != CONTROL and row.figures:
             sides.add(bool(row.new))
-            factors = {"study": row.key.study, **row.key.cell, **row.key.variant}
-            for name, value in factors.items():
+            for name, value in row.key.told.items():
                 values[name][1 if row.new else 0][str(value)] = value
     return {
         name: (list(reference.values()), list(new.values()))

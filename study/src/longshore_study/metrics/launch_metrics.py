@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
+from longshore_study.base import terminal
 from longshore_study.base.errors import LongshoreError, UsageError, suggestion
+from longshore_study.base.groups import grouped
 from longshore_study.base.json_values import canonical
 from longshore_study.base.near_and_far import CacheLineSeconds, cache_line_seconds
 from longshore_study.base.units import Unit, unit_of
@@ -45,9 +47,27 @@ class Key:
         return {"pattern": self.pattern, **self.cell, **self.variant}
 
     @property
+    def told(self) -> dict[str, Any]:
+        """The study and the factors, as rows of tables name them."""
+        return {"study": self.study, **self.cell, **self.variant}
+
+    @property
     def shown_factors(self) -> dict[str, Any]:
         """The factors without those that name the pattern."""
         return {name: level for name, level in self.factors.items() if name not in ("pattern", "program")}
+
+
+def names_of(keys: Iterable[Key]) -> Callable[[Key], str]:
+    """A function that names a row: its pattern, and the factors that tell the rows of this pattern
+    apart. Of a single row: the factors of its variant."""
+    rows = grouped(keys, lambda key: key.pattern)
+    telling = {pattern: terminal.varying([key.told for key in of_it])[1] for pattern, of_it in rows.items()}
+
+    def name(key: Key) -> str:
+        told = {name: key.told[name] for name in telling[key.pattern] or key.variant if name in key.told}
+        return f"{key.pattern} {terminal.factors(terminal.chosen(told))}".rstrip()
+
+    return name
 
 
 def unit_of_whom(unit: str, per: str) -> str:

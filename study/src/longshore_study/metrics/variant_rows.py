@@ -60,7 +60,7 @@ class VariantRow:
     """The simulated machine with its version. Its rows are never in a table with measured ones."""
     best: bool = False
     of_best: float | None = None
-    """The main figure relative to the best row, inverted if less is better: 1 for the best row,
+    """The main figure relative to the best row, inverted if less is better: 1 for the best rows,
     smaller for all other rows. None if there is no other row."""
 
     @property
@@ -130,7 +130,7 @@ def _with_best(rows: Iterable[VariantRow]) -> Iterator[VariantRow]:
         best = max(answers, key=_goodness)
         for row in answers:
             of_best = math.exp(_goodness(row) - _goodness(best)) if len(answers) > 1 else None
-            yield replace(row, best=len(answers) > 1 and row is best, of_best=of_best)
+            yield replace(row, best=of_best == 1.0, of_best=of_best)
 
 
 def _goodness(row: VariantRow) -> float:

@@ -14,6 +14,7 @@ from longshore_study.compare.common_shift import CommonShift
 from longshore_study.compare.comparison import Comparison
 from longshore_study.compare.differences import differences
 from longshore_study.compare.estimate import COMMON_SHIFT, STATISTIC, metric_ratio, metric_ratios
+from longshore_study.compare.factor_levels import FactorComparison
 from longshore_study.compare.judged_row import JudgedRow
 from longshore_study.compare.slow_hosts import slow_hosts
 from longshore_study.stats import effect, student
@@ -45,6 +46,11 @@ def document(comparison: Comparison) -> dict[str, Any]:
         "slow_hosts": [host.as_json() for host in slow_hosts(comparison)],
         "problems": comparison.problems,
     }
+
+
+def document_of_levels(levels: FactorComparison) -> dict[str, Any]:
+    comparisons = [document(comparison) for comparison in levels.comparisons]
+    return {"schema": SCHEMA, **attributes(levels, "factor baseline"), "comparisons": comparisons}
 
 
 def row_document(row: JudgedRow) -> dict[str, Any]:

@@ -6,6 +6,7 @@ To add a column, add an entry to COLUMNS, and take the number from compare/judge
 from __future__ import annotations
 
 import re
+import textwrap
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -15,15 +16,19 @@ from longshore_study.base import terminal
 from longshore_study.base.groups import grouped
 from longshore_study.compare.comparison import Comparison
 from longshore_study.compare.differences import differences, in_words
-from longshore_study.compare.estimate import PLAIN, STATISTIC, metric_ratio
+from longshore_study.compare.estimate import COMMON_SHIFT, PLAIN, PULSE, STATISTIC, metric_ratio
 from longshore_study.compare.judged_row import JudgedRow
+from longshore_study.compare.level_order import in_order
 from longshore_study.compare.pairing import known_factors
 from longshore_study.compare.slow_hosts import slow_hosts
-from longshore_study.metrics.launch_metrics import unit_of_whom
+from longshore_study.metrics.launch_metrics import names_of, unit_of_whom
+from longshore_study.output.verdict_reasons import reason
 from longshore_study.stats import verdict
+from longshore_study.store.launch_store import Launch
 from longshore_study.store.simulated import heading
 
 _MAX_DIFFERENCES = 12
+_COLUMNS = 100  # of a title
 _FILE = re.compile(r"\S+\.jsonl(:\d+)?: ")  # the file of a launch, at the beginning of a problem
 
 
@@ -66,11 +71,11 @@ COLUMNS = (
 
 
 def render(comparison: Comparison, *, verbose: bool) -> None:
-    """Prints a table per pattern and metric, and the summary. With `verbose`, the summary lists all
-    differences between the sides."""
+    """Prints a table per pattern and metric, and the summary. With `verbose`, each verdict has a
+    line with its reason, and the summary lists all differences between the sides."""
     groups = grouped(comparison.rows, lambda row: (row.simulated, row.key.pattern, row.key.metric))
     for (_, pattern, metric), rows in groups.items():
-        _print_table(comparison, pattern, metric, rows)
+        _print_table(comparison, pattern, metric, rows, verbose=verbose)
     _print_summary(comparison, verbose=verbose)
 
 
@@ -88,8 +93,8 @@ def _print_pivot(comparison: Comparison, rows: Sequence[JudgedRow], down: str | 
     for row in rows:
         factors = known_factors(row.key)
         cells[_level(factors, down), _level(factors, across)].append(row)
-    lines = list(dict.fromkeys(line for line, _ in cells))
-    columns = list(dict.fromkeys(column for _, column in cells))
+    launches = [launch for side in (comparison.reference, comparison.new) for launch in side.launches]
+    lines, columns = (_ordered_levels(rows, name, launches) for name in (down, across))
     body = [[line, *(_pivot_cell(cells.get((line, column), [])) for column in columns)] for line in lines]
     title = f"{comparison.new.name} / {comparison.reference.name}" + (f" by {across} across" if across else "")
     terminal.print_table(title + _simulated(rows), [down or "", *columns], body)
@@ -97,14 +102,17 @@ def _print_pivot(comparison: Comparison, rows: Sequence[JudgedRow], down: str | 
     print()
 
 
-def _print_table(comparison: Comparison, pattern: str, metric: str, rows: Sequence[JudgedRow]) -> None:
-    described = [_factors(row) for row in rows]
+def _print_table(
+    comparison: Comparison, pattern: str, metric: str, rows: Sequence[JudgedRow], *, verbose: bool
+) -> None:
+    described = [row.key.told for row in rows]
     shared, names = terminal.varying(described)
     unit = next((unit_of_whom(row.unit, row.per) for row in rows if row.unit), "")
     shown = [column for column in COLUMNS if column.shown(rows)]
     headings = [column.heading(comparison) for column in shown]
+    title = f"{pattern}: {metric} in {unit}{_simulated(rows)}{terminal.shared_factors(shared)}"
     terminal.print_table(
-        f"{pattern}: {metric} in {unit}{_simulated(rows)}{terminal.shared_factors(shared)}",
+        textwrap.fill(title, _COLUMNS, subsequent_indent="  ", break_on_hyphens=False),
         [*names, *headings],
         [
             [*(terminal.factor(factors.get(name)) for name in names), *(column.text(row) for column in shown)]
@@ -114,16 +122,14 @@ def _print_table(comparison: Comparison, pattern: str, metric: str, rows: Sequen
         styles=[row.verdict for row in rows],
     )
     print(_legend(rows))
+    if verbose:
+        _print_reasons(comparison, rows, names)
     _print_warnings(rows, names)
     print()
 
 
 def _simulated(rows: Sequence[JudgedRow]) -> str:
     return f", {heading(rows[0].simulated)}" if rows[0].simulated else ""
-
-
-def _factors(row: JudgedRow) -> dict[str, Any]:
-    return {"study": row.key.study, **row.key.cell, **row.key.variant}
 
 
 def _legend(rows: Sequence[JudgedRow]) -> str:
@@ -134,14 +140,37 @@ def _legend(rows: Sequence[JudgedRow]) -> str:
     return f"figures: {STATISTIC}; {ratio_text}{raw}{exact}"
 
 
+_WOULD_FIND = (
+    "would find: a slowdown that would be called regressed in four of five cases; more sessions or launches would "
+    "find less"
+)
+_TAKEN_OUT = {
+    COMMON_SHIFT: "the change of the whole machine, which the control cells measured, is removed from the ratio",
+    PULSE: "the noise that the noise probe explains is removed from the ratio",
+}
+
+
+def _print_reasons(comparison: Comparison, rows: Sequence[JudgedRow], names: list[str]) -> None:
+    """Prints a line for each verdict, and one for each effect that was removed from ratios."""
+    for row in rows:
+        print(f"{_label(row, names) or row.key.pattern}: {row.verdict}: {reason(row, comparison.margin)}")
+    if any(row.verdict == verdict.INCONCLUSIVE for row in rows):
+        print(_WOULD_FIND)
+    for effect in dict.fromkeys(name for row in rows if row.estimate for name in row.estimate.taken_out):
+        print(f"without {effect}: {_TAKEN_OUT[effect]}")
+
+
+def _label(row: JudgedRow, names: Sequence[str]) -> str:
+    return " ".join(terminal.factor(row.key.told[name]) for name in names if name in row.key.told)
+
+
 def _print_warnings(rows: Sequence[JudgedRow], names: list[str]) -> None:
     """Prints a line per kind of warning. Warnings that differ only in the file of a launch are of
     one kind."""
     labels_by_kind: dict[str, list[str]] = defaultdict(list)
     first: dict[str, str] = {}
     for row in rows:
-        factors = _factors(row)
-        label = " ".join(terminal.factor(factors[name]) for name in names if name in factors)
+        label = _label(row, names)
         for warning in row.warnings:
             kind = _FILE.sub("", warning)
             first.setdefault(kind, warning)
@@ -153,6 +182,15 @@ def _print_warnings(rows: Sequence[JudgedRow], names: list[str]) -> None:
 
 def _level(factors: dict[str, Any], name: str | None) -> str:
     return terminal.factor(factors.get(name)) if name else "all"
+
+
+def _ordered_levels(rows: Sequence[JudgedRow], name: str | None, launches: Sequence[Launch]) -> list[str]:
+    """The texts of the levels in their order; a row without the factor is last."""
+    if name is None:
+        return ["all"]
+    levels = [known_factors(row.key).get(name) for row in rows]
+    ordered = in_order((level for level in levels if level is not None), name, launches)
+    return list(dict.fromkeys(map(terminal.factor, [*ordered, *([None] if None in levels else [])])))
 
 
 def _pivot_cell(rows: list[JudgedRow]) -> str:
@@ -213,4 +251,4 @@ def _print_summary(comparison: Comparison, *, verbose: bool) -> None:
     if worst:
         difference, row = min(worst, key=lambda pair: pair[0])
         how = terminal.times(metric_ratio(difference, "higher"))
-        print(f"worst: {row.key.pattern} {terminal.factors(row.key.variant)} is {how}")
+        print(f"worst: {names_of(row.key for row in comparison.rows)(row.key)} is {how}")

@@ -18,7 +18,10 @@ def document(races: Sequence[Race]) -> dict[str, Any]:
             {
                 **attributes(race, "study tag pattern axis work margin"),
                 "seconds": {choice: {str(size): of[size] for size in of} for choice, of in race.seconds.items()},
-                "fastest": [{"choice": lead.choice, "from": lead.first, "to": lead.last} for lead in race.leads],
+                "fastest": [
+                    {"choice": lead.choice, "as_fast": lead.as_fast, "from": lead.first, "to": lead.last}
+                    for lead in race.leads
+                ],
             }
             for race in races
         ],

@@ -148,15 +148,15 @@ _LATEX = {
 }  # fmt: skip
 
 
+def latex_text(text: str) -> str:
+    return "".join(_LATEX.get(mark, mark) for mark in text if mark.isprintable())
+
+
 def _latex(rows: Sequence[Row], columns: Sequence[str]) -> str:
     """A tabular with the rules of the package booktabs."""
-
-    def cell(text: str) -> str:
-        return "".join(_LATEX.get(mark, mark) for mark in text if mark.isprintable())
-
     kinds = "".join("r" if _numeric(rows, name) else "l" for name in columns)
-    lines = [" & ".join(cell(shown(row.get(name))) for name in columns) + r" \\" for row in rows]
-    head = " & ".join(cell(name) for name in columns) + r" \\"
+    lines = [" & ".join(latex_text(shown(row.get(name))) for name in columns) + r" \\" for row in rows]
+    head = " & ".join(map(latex_text, columns)) + r" \\"
     return "\n".join(
         ["% needs \\usepackage{booktabs}", rf"\begin{{tabular}}{{{kinds}}}", r"\toprule", head, r"\midrule", *lines,
          r"\bottomrule", r"\end{tabular}", ""]

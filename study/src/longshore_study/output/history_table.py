@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from longshore_study.analyses.history import STATISTIC, HistoryRow, HistoryTable, SessionPoint
 from longshore_study.base import terminal
 from longshore_study.base.json_values import attributes
-from longshore_study.metrics.launch_metrics import unit_of_whom
+from longshore_study.metrics.launch_metrics import Key, names_of, unit_of_whom
 from longshore_study.stats.change_points import DRIFT, MIN_SESSIONS, ChangePoint
 from longshore_study.study_file.events import Event
 
 SCHEMA = 1
 _BARS = "▁▂▃▄▅▆▇█"
 _MAX_BARS = 40
+_LEAST_SPAN = math.log(1.1)  # of the bars, above and below their middle
+_NOISE_SPAN = 3.0  # times the noise of the row
 _MAX_LINES = 6  # for changes between the same two sessions
 
 
@@ -60,7 +62,7 @@ def render(table: HistoryTable, *, everything: bool) -> None:
     for row in table.rows:
         groups[row.key.pattern, row.key.metric, row.unit].append(row)
     for (pattern, metric, unit), rows in groups.items():
-        described = [{"study": row.key.study, **row.key.cell, **row.key.variant} for row in rows]
+        described = [row.key.told for row in rows]
         shared, names = terminal.varying(described)
         shown = {name: value for name, value in shared.items() if value not in ("", {})}
         body = [
@@ -119,12 +121,12 @@ def _session(point: SessionPoint, of_several: Collection[str]) -> str:
 
 
 def spark(row: HistoryRow) -> str:
-    """The values of the latest sessions as bars, on a logarithmic scale."""
+    """The values of the latest sessions as bars, on a logarithmic scale. The scale has a least
+    span, so that noise does not look like a step."""
     logs = [math.log(point.value) for point in row.points[-_MAX_BARS:]]
-    low, high = min(logs), max(logs)
-    if high - low < 1e-9:
-        return _BARS[3] * len(logs)
-    return "".join(_BARS[round((log - low) / (high - low) * (len(_BARS) - 1))] for log in logs)
+    middle = (min(logs) + max(logs)) / 2
+    half = max(max(logs) - middle, _LEAST_SPAN, _NOISE_SPAN * (row.found.noise or 0.0))
+    return "".join(_BARS[round((log - middle + half) / (2 * half) * (len(_BARS) - 1))] for log in logs)
 
 
 def _print_changes(table: HistoryTable, *, everything: bool) -> None:
@@ -133,6 +135,7 @@ def _print_changes(table: HistoryTable, *, everything: bool) -> None:
         fewest = min(len(row.points) for row in table.rows)
         more = f"; {MIN_SESSIONS} sessions are needed, and some rows have {fewest}" if fewest < MIN_SESSIONS else ""
         print(f"no change beyond the margin of {table.margin:.0%}{more}")
+    name = names_of(row.key for row in table.rows)
     by_sessions: dict[tuple[str, ...], list[tuple[HistoryRow, ChangePoint]]] = defaultdict(list)
     for when, row, change in found:
         before = row.points[change.at - 1]
@@ -140,29 +143,27 @@ def _print_changes(table: HistoryTable, *, everything: bool) -> None:
         by_sessions[when, before.tag, before.session, after.tag, after.session].append((row, change))
     for _, members in sorted(by_sessions.items()):
         if len(members) > _MAX_LINES and not everything:
-            print(summary(members))
+            print(summary(members, name))
             continue
         for row, change in members:
-            terminal.print_line(sentence(row, change), "improved" if change.difference > 0 else "regressed")
+            terminal.print_line(sentence(row, change, name), "improved" if change.difference > 0 else "regressed")
 
 
-def summary(members: Sequence[tuple[HistoryRow, ChangePoint]]) -> str:
+def summary(members: Sequence[tuple[HistoryRow, ChangePoint]], name: Callable[[Key], str]) -> str:
     """One sentence for rows that changed between the same two sessions: the numbers of worse and
     better rows, and the largest change."""
     row, change = max(members, key=lambda member: abs(member[1].difference))
     worse = sum(change.difference < 0 for _, change in members)
     counts = [f"{count} {word}" for word, count in (("worse", worse), ("better", len(members) - worse)) if count]
-    return (
-        f"{len(members)} rows changed together ({', '.join(counts)}; -v lists them), the most: {sentence(row, change)}"
-    )
+    most = sentence(row, change, name)
+    return f"{len(members)} rows changed together ({', '.join(counts)}; -v lists them), the most: {most}"
 
 
-def sentence(row: HistoryRow, change: ChangePoint) -> str:
+def sentence(row: HistoryRow, change: ChangePoint, name: Callable[[Key], str]) -> str:
     """One sentence, such as `2026-03-04, between sessions a and b (tags x and y): halo mode
     persistent became 17.5 times slower (...)`."""
     before, after = row.points[change.at - 1], row.points[change.at]
     how = terminal.times(math.exp(change.difference))
-    name = f"{row.key.pattern} {terminal.factors(row.key.variant)}".rstrip()
     verb = "drifted" if change.kind == DRIFT else "became"
     low, high = row.interval(change)
     tags = f" (tags {before.tag} and {after.tag})" if before.tag != after.tag else f" (tag {after.tag})"
@@ -170,6 +171,6 @@ def sentence(row: HistoryRow, change: ChangePoint) -> str:
     known = f"; after: {events}" if events else "; no known event"
     date = f"{after.when[:10]}, " if after.when else ""
     return (
-        f"{date}between sessions {before.session} and {after.session}{tags}: {name} {verb} {how}"
+        f"{date}between sessions {before.session} and {after.session}{tags}: {name(row.key)} {verb} {how}"
         f" (ratio {terminal.ratio_text(row.ratio(change))}, 95 % interval {terminal.interval((low, high))}{known})"
     )

@@ -173,6 +173,8 @@ def make_plan(study: Study) -> Plan:
         blocks: list[PatternBlock | External] = [*study.patterns, *study.externals]
         line = next(block.line for block in blocks if block.exclude)
         raise UsageError(f"{study.path}:{line}: the conditions of 'exclude' leave nothing to run")
+    for cell, line in cells_and_lines:
+        _refuse_full_nodes(study, cell, line)
     plan = Plan(study, [*_control_cells(unique), *unique], left_out)
     count = plan.launches_per_session * study.sessions
     if count > MAX_LAUNCHES:
@@ -182,8 +184,8 @@ def make_plan(study: Study) -> Plan:
 
 def missing_programs(externals: Sequence[External]) -> str:
     """A sentence about programs that this machine lacks, or ""."""
-    names = ", ".join(f"'{external.command[0]}' of [[external]] {external.name}" for external in externals)
-    return f"{names} {'was' if len(externals) == 1 else 'were'} not found here" if names else ""
+    names = list(dict.fromkeys(f"'{external.command[0]}' of [[external]] {external.name}" for external in externals))
+    return f"{', '.join(names)} {'was' if len(names) == 1 else 'were'} not found here" if names else ""
 
 
 def _refuse_absurd_sizes(study: Study) -> None:
@@ -197,6 +199,17 @@ def _refuse_absurd_sizes(study: Study) -> None:
         cells = math.prod(len(levels) for levels in any_block.between.values())
         if cells > MAX_LAUNCHES:
             raise UsageError(f"{study.path}: {cells} cells in one block; at most {MAX_LAUNCHES} launches are allowed")
+
+
+def _refuse_full_nodes(study: Study, cell: Cell, line: int) -> None:
+    """Raises UsageError if the cell has more ranks than its nodes, as far as [launcher] tells."""
+    most, nodes = study.launcher.ranks_per_node, cell.between.get("nodes")
+    if most and nodes and cell.machine is None and cell.ranks > most * nodes:
+        what = (
+            f"{cell.ranks} ranks on {nodes} node{'s' if nodes > 1 else ''}, but ranks_per_node of [launcher] is {most}"
+        )
+        remedy = f"write levels that go together: between = [{{ ranks = {most * nodes}, nodes = {nodes} }}, ...]"
+        raise UsageError(f"{study.path}:{line}: {cell.label}: {what}; {remedy}")
 
 
 def _without_duplicates(study: Study, cells_and_lines: Iterable[tuple[Cell, int]]) -> list[Cell]:
@@ -265,8 +278,10 @@ def _layout_on(machine: MachineFile, between: Mapping[str, Any], where: str) -> 
         what = f"{total} ranks with {per_node} on each node do not make {nodes} nodes of {name}"
         raise UsageError(f"{where}: {what}; remove ranks, nodes or ranks_per_node, which follows from the others")
     if total > machine.nodes * per_node:
-        most = f"{machine.nodes} nodes, so at most {machine.nodes * per_node} ranks with {per_node} on each node"
-        raise UsageError(f"{where}: {name} has {most}; {total} are too many: write fewer, or another machine")
+        nodes_of_it = f"{machine.nodes} node{'s' if machine.nodes > 1 else ''}"
+        most = f"{nodes_of_it}, so at most {machine.nodes * per_node} ranks with {per_node} on each node"
+        what = f"{total} are too many: write fewer, or raise nodes in {machine.given}"
+        raise UsageError(f"{where}: {name} has {most}; {what}")
     return {"ranks": total} | ({"ranks_per_node": per_node} if given or (ranks and nodes) else {})
 
 

@@ -70,6 +70,13 @@ class Launch:
         return str(self.cell.get("machine", "?")) if self.cell.get("transport") == "simulated" else None
 
     @property
+    def study_file(self) -> Path | None:
+        """The copy of the study file beside the launch. None if there is none."""
+        digest = (self.envelope.get("study_file") or {}).get("digest")
+        path = self.path.parent / f"study-{digest}.toml"
+        return path if digest and path.exists() else None
+
+    @property
     def imported(self) -> bool:
         """Whether the launch was imported. Imported values are aggregates of repetitions."""
         return self.source.startswith("import")

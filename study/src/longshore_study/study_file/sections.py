@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -43,20 +44,21 @@ class StudyReader(Values):
         settings = self.table(document, (), "study")
         self.known_keys(settings, ("study",), (*STUDY_KEYS, *BLOCK_KEYS, "verify"), "key in [study]")
         general = self.launch_settings(settings, ("study",), LaunchSettings())
-        patterns = [
-            self.pattern(block, ("pattern", index), general)
+        blocks = tuple(
+            part
             for index, block in enumerate(self.tables(document, "pattern"))
-        ]
-        externals = [
-            self.external(block, ("external", index), general)
+            for part in self.pattern(block, ("pattern", index), general)
+        )
+        externals = tuple(
+            part
             for index, block in enumerate(self.tables(document, "external"))
-        ]
+            for part in self.external(block, ("external", index), general)
+        )
         for external in externals:
             for name, levels in external.between.items():
                 self.levels_of_externals.setdefault(name, []).extend(levels)
-        if not patterns and not externals and "pattern" not in document and "external" not in document:
+        if not blocks and not externals and "pattern" not in document and "external" not in document:
             self.problem((), "nothing to run: a study needs at least one [[pattern]]")
-        blocks = tuple(block for block in patterns if block is not None)
         return Study(
             path=self.path,
             text=text,
@@ -67,7 +69,7 @@ class StudyReader(Values):
             margin=self.fraction(settings, ("study",), "margin", 0.05),
             launch_settings=general,
             patterns=blocks,
-            externals=tuple(externals),
+            externals=externals,
             guidelines=tuple(
                 self.guideline(block, ("guideline", index))
                 for index, block in enumerate(self.tables(document, "guideline"))
@@ -78,30 +80,46 @@ class StudyReader(Values):
             hypothesis=read_hypothesis(self, document, blocks),
         )
 
-    def pattern(self, block: dict[str, Any], where: KeyPath, general: LaunchSettings) -> PatternBlock | None:
+    def pattern(self, block: dict[str, Any], where: KeyPath, general: LaunchSettings) -> list[PatternBlock]:
+        """A block for each table of `between`."""
         keys = ("program", "within", "between", "exclude", "verify", *BLOCK_KEYS)
         self.known_keys(block, where, keys, "key in [[pattern]]")
         program = self.word(block, where, "program", tuple(PATTERNS))
         if program is None:
-            return None
+            return []
         factors = PATTERNS[program].factors
-        within = self.factors(block, where, "within", factors, program)
-        between = self.between(block, where, factors, program)
-        machines = self.machines.read((*where, "between"), between)
-        for name in sorted(within.keys() & between.keys()):
+        table = self.table(block, where, "within", required=False)
+        within = self.factors(table, (*where, "within"), factors, program)
+        betweens = [(self.between(table, at, factors, program), at) for table, at in self.betweens(block, where)]
+        machines = [self.machines.read(at, between) for between, at in betweens]
+        levels = _union([between for between, _ in betweens])
+        for name in sorted(within.keys() & levels.keys()):
             self.problem((*where, "within", name), f"'{name}' is in within and in between; it can vary in one only")
-        return PatternBlock(
-            program=program,
-            within=within,
-            between=between,
-            exclude=self.exclude(block, where, {**within, **between}, {**factors, **BETWEEN}),
-            launch_settings=self.launch_settings(block, where, general),
-            line=line_of(self.lines, where),
-            machines=machines,
-            simulated_launches=self.integer(block, where, "launches", default=1, least=1, most=10_000),
-        )
+        exclude = self.exclude(block, where, {**within, **levels}, {**factors, **BETWEEN})
+        return [
+            PatternBlock(
+                program=program,
+                within=within,
+                between=between,
+                exclude=exclude,
+                launch_settings=self.launch_settings(block, where, general),
+                line=line_of(self.lines, where),
+                machines=of_table,
+                simulated_launches=self.integer(block, where, "launches", default=1, least=1, most=10_000),
+            )
+            for (between, _), of_table in zip(betweens, machines, strict=True)
+        ]
 
-    def external(self, block: dict[str, Any], where: KeyPath, general: LaunchSettings) -> External:
+    def betweens(self, block: dict[str, Any], where: KeyPath) -> list[tuple[dict[str, Any], KeyPath]]:
+        """The tables of `between`, each with its path. A list of tables has levels that go
+        together."""
+        given, path = block.get("between"), (*where, "between")
+        if isinstance(given, list) and given and all(isinstance(table, dict) for table in given):
+            return [(table, (*path, index)) for index, table in enumerate(given)]
+        return [(self.table(block, where, "between", required=False), path)]
+
+    def external(self, block: dict[str, Any], where: KeyPath, general: LaunchSettings) -> list[External]:
+        """A block for each table of `between`."""
         keys = (
             "name",
             "command",
@@ -116,7 +134,8 @@ class StudyReader(Values):
         )
         self.known_keys(block, where, keys, "key in [[external]]")
         command = self.texts(block, where, "command", required=True)
-        between = self.external_between(block, where)
+        betweens = [self.external_between(table, at) for table, at in self.betweens(block, where)]
+        between = _union(betweens)
         for index, argument in enumerate(command):
             for name in _PLACEHOLDER.findall(argument):
                 if name not in between and name != "output":
@@ -125,14 +144,14 @@ class StudyReader(Values):
                         f"'{{{name}}}' in the command is not a factor of between{suggestion(name, between)}",
                     )
         launch = self.flag(block, where, "launch", default=False)
-        if launch and "ranks" not in between:
+        if launch and not all("ranks" in table for table in betweens):
             self.problem(where, "launch = true needs a number of ranks; write between = { ranks = [2] }")
         wanted = self.word(block, where, "format", _import_formats()) or ""
         if block.get("name") in PATTERNS:
             self.problem(
                 (*where, "name"), f"'{block['name']}' is one of our patterns; give the external program another name"
             )
-        return External(
+        whole = External(
             name=self.name(block, where, "external program"),
             command=tuple(command),
             format=wanted,
@@ -145,6 +164,7 @@ class StudyReader(Values):
             optional=self.flag(block, where, "optional", default=False),
             line=line_of(self.lines, where),
         )
+        return [replace(whole, between=table) for table in betweens]
 
     def launch_settings(self, owner: Mapping[str, Any], where: KeyPath, general: LaunchSettings) -> LaunchSettings:
         """Launches, repetitions and time limit of a block, with defaults from [study]."""
@@ -208,12 +228,12 @@ class StudyReader(Values):
     # Factors
 
     def factors(
-        self, block: dict[str, Any], where: KeyPath, key: str, known: Mapping[str, Factor], program: str
+        self, table: Mapping[str, Any], where: KeyPath, known: Mapping[str, Factor], program: str
     ) -> dict[str, list[Any]]:
         """The levels of each factor. A single level needs no list."""
         found: dict[str, list[Any]] = {}
-        for name, given in self.table(block, where, key, required=False).items():
-            key_path = (*where, key, name)
+        for name, given in table.items():
+            key_path = (*where, name)
             factor = known.get(canonical_name(name))
             if factor is None:
                 misplaced = name in (*BETWEEN, "environment")
@@ -243,24 +263,24 @@ class StudyReader(Values):
         return levels
 
     def between(
-        self, block: dict[str, Any], where: KeyPath, factors: Mapping[str, Factor], program: str
+        self, table: dict[str, Any], where: KeyPath, factors: Mapping[str, Factor], program: str
     ) -> dict[str, list[Any]]:
-        table = dict(self.table(block, where, "between", required=False))
-        environment = self.environment(table.pop("environment", [{}]), (*where, "between", "environment"))
-        found = self.factors({"between": table}, where, "between", {**factors, **BETWEEN}, program)
+        others = {name: given for name, given in table.items() if name != "environment"}
+        environment = self.environment(table.get("environment", [{}]), (*where, "environment"))
+        found = self.factors(others, where, {**factors, **BETWEEN}, program)
         found.setdefault("transport", ["threads"])
         if "ranks" not in found and not ("nodes" in found and found["transport"] == [SIMULATED]):
-            key_path = (*where, "between") if "between" in block else where
-            self.problem(key_path, "the number of ranks is missing; write between = { ranks = [2] }")
+            self.problem(where, "the number of ranks is missing; write between = { ranks = [2] }")
         return {**found, "environment": environment}
 
-    def external_between(self, block: dict[str, Any], where: KeyPath) -> dict[str, list[Any]]:
+    def external_between(self, table: dict[str, Any], where: KeyPath) -> dict[str, list[Any]]:
         """Factors of an external program. Any name is allowed; levels are numbers and texts."""
-        table = dict(self.table(block, where, "between", required=False))
-        environment = self.environment(table.pop("environment", [{}]), (*where, "between", "environment"))
+        environment = self.environment(table.get("environment", [{}]), (*where, "environment"))
         found: dict[str, list[Any]] = {}
         for name, given in table.items():
-            key_path = (*where, "between", name)
+            if name == "environment":
+                continue
+            key_path = (*where, name)
             levels = given if isinstance(given, list) else [given]
             if name in BETWEEN:
                 levels = self.levels(name, given, BETWEEN[name], key_path)
@@ -309,6 +329,15 @@ class StudyReader(Values):
                     self.problem(key_path, f"{wrong}{near or listed(map(str, levels[name]))}")
             conditions.append(condition)
         return tuple(conditions)
+
+
+def _union(tables: list[dict[str, list[Any]]]) -> dict[str, list[Any]]:
+    """All levels of each factor."""
+    found: dict[str, list[Any]] = {}
+    for table in tables:
+        for name, levels in table.items():
+            found[name] = [*found.get(name, ()), *levels]
+    return found
 
 
 def _factor_problem(factor: Factor, level: Any) -> str | None:

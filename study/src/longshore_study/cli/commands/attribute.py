@@ -28,6 +28,7 @@ from longshore_study.cli.result_output import print_result
 from longshore_study.compare.comparison import compare
 from longshore_study.compare.differences import in_words
 from longshore_study.compare.estimate import metric_ratio, metric_ratios
+from longshore_study.metrics.launch_metrics import names_of
 from longshore_study.stats import verdict
 from longshore_study.store import selection
 from longshore_study.store.launch_store import Store
@@ -129,9 +130,10 @@ def _print(found: Attribution, written: str | None, why_not: str | None) -> None
             f"   ratio of speed {terminal.ratio_text(size)}, 95 % interval "
             f"{terminal.interval((low, high))}; {terminal.count(len(rows), 'row')}, {changed} of them changed"
         )
+    name = names_of(row.key for row in comparison.rows)
     for row in found.unexplained:
         how = terminal.times(metric_ratio(row.estimate.difference, "higher")) if row.estimate else ""
-        print(f"not explained: {row.key.pattern} {terminal.factors({**row.key.variant})} is {how}")
+        print(f"not explained: {name(row.key)} is {how}")
     _print_differences(found)
     if written:
         print(f"{written}: the study that tests the first of these ('associated with' does not mean caused by)")

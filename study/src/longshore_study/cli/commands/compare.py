@@ -1,4 +1,5 @@
-"""`longshore compare`: compares two tags or studies, with a verdict per row and an exit status."""
+"""`longshore compare`: compares two tags or studies, or the levels of a factor, with a verdict per
+row and an exit status."""
 
 from __future__ import annotations
 
@@ -8,6 +9,7 @@ from longshore_study.base.errors import UsageError, suggestion
 from longshore_study.cli.comparison_options import add_comparison_options, comparison_options
 from longshore_study.cli.result_output import print_json
 from longshore_study.compare.comparison import Comparison, compare
+from longshore_study.compare.factor_levels import compare_levels
 from longshore_study.compare.pairing import known_factors
 from longshore_study.output import compare_document, compare_table
 from longshore_study.store import selection
@@ -18,6 +20,8 @@ examples:
   longshore compare reference new
   longshore compare reference new --where 'nodes > 1' --margin 3%
   longshore compare before after --row mode --col ranks
+  longshore compare study --factor transport                          each transport with the first
+  longshore compare study --factor OMPI_MCA_btl --baseline vader,self  a variable of the environment
 
 The two figures are geometric means over sessions. The ratio is new / reference. If the common shift or noise was
 removed from the ratio, the line under the table says so. Sessions with the same name are pairs. 'regressed': the
@@ -30,7 +34,11 @@ exit status: 0 fine, 1 regressed, 2 inconclusive or untestable, 3 invalid or mis
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.epilog = EXAMPLES
-    add_comparison_options(parser)
+    add_comparison_options(parser, one_side=True)
+    parser.add_argument(
+        "--factor", metavar="NAME", help="compare the levels of this factor, or variable of the environment, of REF"
+    )
+    parser.add_argument("--baseline", metavar="LEVEL", help="with --factor: the reference (default: the first level)")
     parser.add_argument(
         "--metric", action="append", default=[], metavar="NAME", help="also this figure; 'all' for all figures"
     )
@@ -42,17 +50,37 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     options = comparison_options(args, metrics=tuple(args.metric))
+    if args.new is None and args.factor is None:
+        raise UsageError("the following arguments are required: NEW, or --factor NAME for the levels of a factor")
+    if args.factor is None and args.baseline is not None:
+        raise UsageError("--baseline is a level of a factor: add --factor NAME")
+    if args.factor is not None and args.new is not None:
+        raise UsageError(f"--factor compares levels within '{args.reference}': remove '{args.new}' or --factor")
+    if args.factor is not None:
+        [side] = selection.sides(Store(args.store), [args.reference], args.study)
+        levels = compare_levels(side, args.factor, args.baseline, options)
+        if args.json:
+            print_json(compare_document.document_of_levels(levels))
+        else:
+            for comparison in levels.comparisons:
+                _print(comparison, args)
+        return levels.exit_status
     reference, new = selection.sides(Store(args.store), [args.reference, args.new], args.study)
     comparison = compare(reference, new, options)
-    for name in (args.row, args.col):
-        _require_factor(name, comparison)
     if args.json:
         print_json(compare_document.document(comparison))
-    elif args.row or args.col:
+    else:
+        _print(comparison, args)
+    return comparison.exit_status
+
+
+def _print(comparison: Comparison, args: argparse.Namespace) -> None:
+    for name in (args.row, args.col):
+        _require_factor(name, comparison)
+    if args.row or args.col:
         compare_table.render_pivot(comparison, args.row, args.col, verbose=args.verbose)
     else:
         compare_table.render(comparison, verbose=args.verbose)
-    return comparison.exit_status
 
 
 def _require_factor(name: str | None, comparison: Comparison) -> None:

@@ -11,12 +11,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TextIO
 
+from longshore_study.base import expression
 from longshore_study.base.errors import EXIT_INVALID, EXIT_OK, LongshoreError, UsageError
+from longshore_study.base.expression import Expression
 from longshore_study.cli.result_output import write_file
 from longshore_study.compare.estimate import PLAIN
+from longshore_study.compare.pairing import known_factors
 from longshore_study.metrics import variant_rows
 from longshore_study.metrics.launch_metrics import Figure, Measurements, measure, unit_of_whom
 from longshore_study.output import export_tables, file_format
+from longshore_study.patterns import CONTROL
 from longshore_study.store import selection
 from longshore_study.store.launch_store import Launch, Store
 
@@ -26,7 +30,9 @@ examples:
   longshore export new -o figures.jsonl                        the suffix of the file determines the format
   longshore export --samples > repetitions.csv
   longshore export new -o figures.parquet
-  longshore export new -o table.tex                            a row per variant, for a paper
+  longshore export new -o table.tex                            a row per variant
+  longshore export new --for paper --row mode --col ranks      medians with intervals, in LaTeX
+  longshore export new --where "ranks == 4" -o figures.csv
   longshore export --compare reference new --format markdown   the rows of a comparison
   longshore export new --format reframe -o report.json         a run report as ReFrame writes it
 
@@ -59,6 +65,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument("--compare", nargs=2, metavar=("REF", "NEW"), help="export the rows of this comparison")
     parser.add_argument("--margin", metavar="M", help="margin of the comparison: 5%% or 0.05")
+    parser.add_argument(
+        "--where", metavar="CONDITION", type=expression.parse, help="only rows that meet it, such as 'nodes > 1'"
+    )
+    parser.add_argument(
+        "--for", dest="purpose", choices=("paper",), help="a table of medians with 95%% intervals (LaTeX or Markdown)"
+    )
+    parser.add_argument(
+        "--row", metavar="FACTOR", action="append", default=[],
+        help="for a paper: a row per level of this factor (default: all that vary)",
+    )  # fmt: skip
+    parser.add_argument("--col", metavar="FACTOR", help="for a paper: a column per level of this factor")
     parser.add_argument("--samples", action="store_true", help="export repetitions instead of results")
     parser.add_argument("-o", "--output", metavar="FILE", type=Path, help="file to write (default, and -: stdout)")
 
@@ -76,16 +93,27 @@ def run(args: argparse.Namespace) -> int:
 
     launches = list(read(samples=False))
     measured = measure(launches, metrics=("all",))
-    if args.format == "reframe":
+    if args.where is not None:
+        kept = set(args.where.select(list({figure.key for figure in measured.figures}), known_factors))
+        measured.figures = [figure for figure in measured.figures if figure.key in kept]
+    if args.purpose:  # tags stand in the order of the command line
+        measured.figures.sort(key=lambda figure: [name != figure.tag for name in args.names])
+        from longshore_study.output import paper_table  # noqa: PLC0415 - one of many formats
+
+        text = paper_table.tables(measured.figures, launches, args.row, args.col, args.format)
+        _write(args, text.encode("utf-8", "replace"))
+    elif args.format == "reframe":
         from longshore_study.output.reframe_report import run_report  # noqa: PLC0415 - one of many formats
 
         text = json.dumps(run_report(launches, measured), indent=2, ensure_ascii=False) + "\n"
         _write(args, text.encode("utf-8", "replace"))
     elif args.samples and args.format in ("csv", "json", "jsonl"):
         with _opened(args) as out:
-            export_tables.write_lines(_samples(read(samples=True)), args.format, (*FIXED, "repetition"), out)
+            export_tables.write_lines(
+                _samples(read(samples=True), args.where), args.format, (*FIXED, "repetition"), out
+            )
     elif args.samples:
-        rows = [{**shared, **own} for shared, own in _samples(read(samples=True))]
+        rows = [{**shared, **own} for shared, own in _samples(read(samples=True), args.where)]
         _write(args, export_tables.table(rows, args.format, FIXED))
     elif args.format in ("markdown", "latex"):
         _write(args, export_tables.table(_summary(measured), args.format))
@@ -107,7 +135,12 @@ def _check_options(args: argparse.Namespace) -> None:
     if args.output == Path("-"):
         args.output = None
     asked = args.format or ("json" if args.json else None)
-    args.format = file_format.of_file(args.output, asked, ENDINGS, "--format FORMAT takes any other name") or "csv"
+    default = "latex" if args.purpose else "csv"
+    args.format = file_format.of_file(args.output, asked, ENDINGS, "--format FORMAT takes any other name") or default
+    if args.purpose and (args.samples or args.compare or args.format not in FOR_PEOPLE):
+        raise UsageError("a table for a paper is LaTeX or Markdown, without --samples and --compare")
+    if (args.row or args.col) and not args.purpose:
+        raise UsageError("--row and --col belong to --for paper")
     if args.margin is not None and not args.compare:
         raise UsageError("--margin needs a comparison: --compare REF NEW")
     if args.samples and args.format == "reframe":
@@ -151,7 +184,7 @@ def _export_comparison(args: argparse.Namespace, store: Store) -> int:
 
     margin = parse_margin(args.margin) if args.margin is not None else None
     reference, new = selection.sides(store, list(args.compare))
-    comparison = compare(reference, new, CompareOptions(margin=margin))
+    comparison = compare(reference, new, CompareOptions(margin=margin, where=args.where))
     rows = []
     for row in comparison.rows:
         low, high = row.interval or (None, None)
@@ -176,6 +209,7 @@ def _summary(measured: Measurements) -> list[dict[str, Any]]:
          "unit": unit_of_whom(row.metrics[row.main]["unit"], row.metrics[row.main].get("per", "")),
          "median": row.value, "smallest": row.spread[0], "largest": row.spread[1], "launches": row.launches}
         for row in variant_rows.variant_rows(measured.figures, by_session=False)
+        if row.pattern != CONTROL
     ]  # fmt: skip
     return _for_people(rows, "latex")
 
@@ -219,7 +253,7 @@ def _simulated(machine: str | None) -> dict[str, str]:
     return {"simulated": machine} if machine is not None else {}
 
 
-def _samples(launches: Iterable[Launch]) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+def _samples(launches: Iterable[Launch], where: Expression | None) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
     """Two parts of a row for each repetition: the columns that the repetitions of a variant in a
     launch share, and the columns of the repetition."""
     for launch in launches:
@@ -227,6 +261,9 @@ def _samples(launches: Iterable[Launch]) -> Iterator[tuple[dict[str, Any], dict[
         for sample in launch.samples if launch.problem is None else ():
             variant, pattern = sample["variant"], sample["pattern"]
             row = shared.get((pattern, id(variant)))
+            factors = {"study": launch.study, "pattern": pattern, **launch.cell, **variant}
+            if where is not None and not where.matches(factors):
+                continue
             if row is None:
                 values = (
                     launch.study, launch.tag, launch.session, launch.path.stem, launch.envelope.get("started"),

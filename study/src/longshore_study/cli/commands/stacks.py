@@ -18,7 +18,7 @@ from longshore_study.host.stacks import MPI, Stack, find_stacks
 
 EXAMPLES = """examples:
   longshore stacks                                   list the stacks, and the builds of longshore-bench
-  longshore stacks --search /opt/mpi/5.0             also search this folder
+  longshore stacks --search DIR                      also search this installation, with DIR/bin/mpirun
   longshore stacks build openmpi-4.1.4               build longshore-bench with this stack, in its own folder
   longshore stacks build all --source ~/longshore    build with every MPI
 
@@ -44,7 +44,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     for folder in args.search:
         if not Path(folder).is_dir():
-            raise UsageError(f"--search {folder}: no such folder; name an installation, such as /opt/mpi/5.0")
+            raise UsageError(
+                f"--search {folder}: no such folder; name one in which an MPI is installed (DIR/bin/mpirun)"
+            )
     # The installations of all builds are also searched.
     folders = [str(folder) for b in stack_builds.builds() if (folder := Path(b.mpirun).parent.parent).is_dir()]
     found = stack_builds.with_unique_names(find_stacks([*args.search, *folders]))
