@@ -9,7 +9,7 @@ from typing import Any
 
 from longshore_study.base.errors import suggestion
 from longshore_study.base.expression import Expression, ExpressionError, canonical_name, parse
-from longshore_study.patterns import BETWEEN, PATTERNS
+from longshore_study.patterns import FACTORS_BETWEEN_LAUNCHES, PATTERNS
 from longshore_study.patterns.pattern import LARGEST_RANKS, Factor, Guideline
 from longshore_study.study_file import environment_variables
 from longshore_study.study_file.hypothesis_reader import read_hypothesis
@@ -94,7 +94,7 @@ class StudyReader(Values):
             program=program,
             within=within,
             between=between,
-            exclude=self.exclude(block, where, {**within, **between}, {**factors, **BETWEEN}),
+            exclude=self.exclude(block, where, {**within, **between}, {**factors, **FACTORS_BETWEEN_LAUNCHES}),
             launch_settings=self.launch_settings(block, where, general),
             line=line_of(self.lines, where),
             machines=machines,
@@ -137,7 +137,7 @@ class StudyReader(Values):
             command=tuple(command),
             format=wanted,
             between=between,
-            exclude=self.exclude(block, where, between, BETWEEN),
+            exclude=self.exclude(block, where, between, FACTORS_BETWEEN_LAUNCHES),
             launch_settings=self.launch_settings(block, where, general),
             launch=launch,
             metric=read_metric(self, block, where, wanted, between),
@@ -193,10 +193,10 @@ class StudyReader(Values):
             return
         if value in self.levels_of_externals.get(canonical_name(name), ()):
             return
-        if name in BETWEEN:
-            known = {**known, name: [BETWEEN[name]]}
+        if name in FACTORS_BETWEEN_LAUNCHES:
+            known = {**known, name: [FACTORS_BETWEEN_LAUNCHES[name]]}
         if canonical_name(name) not in known:
-            names = {**known, **BETWEEN, "environment": [], **self.levels_of_externals}
+            names = {**known, **FACTORS_BETWEEN_LAUNCHES, "environment": [], **self.levels_of_externals}
             if canonical_name(name) in names:
                 levels = (shown(level) for level in self.levels_of_externals[canonical_name(name)])
                 self.problem(where, f"{name}: no [[external]] has the level {shown(value)}{listed(levels)}")
@@ -216,7 +216,7 @@ class StudyReader(Values):
             key_path = (*where, key, name)
             factor = known.get(canonical_name(name))
             if factor is None:
-                misplaced = name in (*BETWEEN, "environment")
+                misplaced = name in (*FACTORS_BETWEEN_LAUNCHES, "environment")
                 move = " (it varies between launches: move it to between)" if misplaced else ""
                 hint = move or suggestion(name, known) or listed(known)
                 self.problem(key_path, f"unknown factor '{name}' of {program}{hint}")
@@ -247,7 +247,7 @@ class StudyReader(Values):
     ) -> dict[str, list[Any]]:
         table = dict(self.table(block, where, "between", required=False))
         environment = self.environment(table.pop("environment", [{}]), (*where, "between", "environment"))
-        found = self.factors({"between": table}, where, "between", {**factors, **BETWEEN}, program)
+        found = self.factors({"between": table}, where, "between", {**factors, **FACTORS_BETWEEN_LAUNCHES}, program)
         found.setdefault("transport", ["threads"])
         if "ranks" not in found and not ("nodes" in found and found["transport"] == [SIMULATED]):
             key_path = (*where, "between") if "between" in block else where
@@ -262,8 +262,8 @@ class StudyReader(Values):
         for name, given in table.items():
             key_path = (*where, "between", name)
             levels = given if isinstance(given, list) else [given]
-            if name in BETWEEN:
-                levels = self.levels(name, given, BETWEEN[name], key_path)
+            if name in FACTORS_BETWEEN_LAUNCHES:
+                levels = self.levels(name, given, FACTORS_BETWEEN_LAUNCHES[name], key_path)
             elif not levels or any(isinstance(level, dict | list) for level in levels):
                 self.problem(key_path, f"{name} must be a list of numbers or texts, found {shown(given)}")
             found[canonical_name(name)] = levels
