@@ -90,9 +90,9 @@ class measurement {
   /// The figures of docs/reference/figures.md. All ranks get the same summary; the values of rank 0
   /// are recorded.
   [[nodiscard]] virtual std::vector<metric> metrics(const summary& seconds) = 0;
-  /// Further members of the result's record, beside its figures. Called after metrics(); the object
-  /// of rank 0 is recorded.
-  [[nodiscard]] virtual json facts() { return json::object(); }
+  /// Collective: ranks may agree or measure here. Returns further members of the result's record,
+  /// beside its figures. Called after metrics(); the object of rank 0 is recorded.
+  [[nodiscard]] virtual json collect_facts() { return json::object(); }
 };
 
 }  // namespace longshore::bench

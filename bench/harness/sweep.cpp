@@ -260,7 +260,7 @@ class sweeper {
     if (setting_.options.verify != verification::no) result.verified = state.correct;
     result.moved = traffic_of_all_ranks(team_, state.measured->moved());
     result.metrics = state.measured->metrics(result.seconds);
-    result.facts = state.measured->facts();
+    result.facts = state.measured->collect_facts();
     if (counters_) result.facts["counters"] = counters_->per_operation(state.counts);
     warn(result);
     ++outcome_.ran;

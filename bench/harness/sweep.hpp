@@ -55,7 +55,7 @@ struct variant_result {
   phase_seconds median_phase_minima = {};  ///< see statistics.hpp
   traffic moved = {};                      ///< traffic of all ranks in one operation
   std::vector<metric> metrics = {};
-  json facts = json::object();  ///< measurement::facts() and counters
+  json facts = json::object();  ///< measurement::collect_facts() and counters
   std::string warning = {};     ///< empty if there is none
 };
 

@@ -3,6 +3,7 @@
 #include "harness/timing.hpp"
 
 #include <longshore/core/clock.hpp>
+#include <longshore/transport/cost_sink.hpp>
 
 #include "harness/statistics.hpp"
 

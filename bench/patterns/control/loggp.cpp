@@ -248,7 +248,7 @@ class loggp_measurement final : public measurement {
     if (receives_) figures.push_back({"receive_overhead_us", 1e6 * receive, "us", false});
     return figures;
   }
-  [[nodiscard]] json facts() override {
+  [[nodiscard]] json collect_facts() override {
     return {{"pair", {{"ranks", {pair_.first, pair_.second}}, {"apart_in", pair_.level}}}};
   }
 

@@ -10,7 +10,7 @@
 
 namespace longshore::bench {
 
-/// Adds up the statistics of one rank; facts() combines the sums of all ranks.
+/// Adds up the statistics of one rank; collect_facts() combines the sums of all ranks.
 class engine_facts {
  public:
   /// Call begin() before each repetition, timed or not. `stats` are the statistics so far.

@@ -79,7 +79,7 @@ class table_measurement : public measurement {
     engine_.end(plan_.stats(), seconds, iterations);
   }
   /// With strategy auto, member `chosen` has the choice of the last call and its origin.
-  [[nodiscard]] json facts() override {
+  [[nodiscard]] json collect_facts() override {
     json facts = engine_.facts(team_);
     const gather_decision& decision = plan_.decision();
     if (decision.from == gather_decision::origin::asked) return facts;

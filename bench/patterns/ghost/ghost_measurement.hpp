@@ -117,7 +117,7 @@ class ghost_measurement : public measurement {
             {"remake_seconds", remake_seconds_, "s", false}};
   }
 
-  [[nodiscard]] json facts() override {
+  [[nodiscard]] json collect_facts() override {
     const auto range = [&](std::size_t mine) {
       const auto wide = static_cast<std::int64_t>(mine);
       return json{{"max", team_.allreduce_value(wide, reduction::max)},

@@ -111,7 +111,7 @@ class box_measurement final : public measurement {
   [[nodiscard]] std::vector<metric> metrics(const summary& seconds) override {
     return exchange_metrics(team_, moved(), seconds);
   }
-  [[nodiscard]] json facts() override {
+  [[nodiscard]] json collect_facts() override {
     std::int64_t cells = 0;
     for (std::size_t b = 0; b < fields_.front().size(); ++b)
       cells += boxes_.blocks[first_box_ + b].count();

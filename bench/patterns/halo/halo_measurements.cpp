@@ -164,8 +164,8 @@ class field_measurement final : public exchange_measurement {
     return true;
   }
   [[nodiscard]] traffic moved() const override { return exchange_->moved(operation_); }
-  [[nodiscard]] json facts() override {
-    json facts = exchange_measurement::facts();
+  [[nodiscard]] json collect_facts() override {
+    json facts = exchange_measurement::collect_facts();
     facts["algorithm"] = name_of(exchange_->algorithm());
     facts["plan_seconds"] = plan_seconds_;
     if (operation_ != halo_operation::exchange) return facts;
@@ -257,8 +257,8 @@ class contiguous_measurement final : public exchange_measurement {
     return true;
   }
   [[nodiscard]] traffic moved() const override { return faces_.moved(); }
-  [[nodiscard]] json facts() override {
-    json facts = exchange_measurement::facts();
+  [[nodiscard]] json collect_facts() override {
+    json facts = exchange_measurement::collect_facts();
     facts["transfers"] = transfers_of(faces_.transfers());
     return facts;
   }

@@ -46,7 +46,7 @@ class exchange_measurement : public measurement {
   [[nodiscard]] std::vector<metric> metrics(const summary& seconds) override {
     return exchange_metrics(grid_.ranks(), moved(), seconds);
   }
-  [[nodiscard]] json facts() override {
+  [[nodiscard]] json collect_facts() override {
     return {{"placement", placement_facts(grid_.ranks(), grid_.placed(), options_)}};
   }
 

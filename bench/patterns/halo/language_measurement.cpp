@@ -123,8 +123,8 @@ class language_measurement final : public exchange_measurement {
             static_cast<std::uint64_t>(moved.wire_bytes),
             static_cast<std::uint64_t>(moved.offnode_bytes)};
   }
-  [[nodiscard]] json facts() override {
-    json facts = exchange_measurement::facts();
+  [[nodiscard]] json collect_facts() override {
+    json facts = exchange_measurement::collect_facts();
     facts["algorithm"] = longshore_halo_algorithm(plan_);
     facts["rounds"] = longshore_halo_rounds(plan_);
     facts["plan_seconds"] = plan_seconds_;

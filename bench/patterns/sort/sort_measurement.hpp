@@ -147,7 +147,7 @@ class sort_measurement : public measurement {
             {"exchange_seconds", mean_over_ranks(exchange_seconds_), "s", false}};
   }
 
-  [[nodiscard]] json facts() override {
+  [[nodiscard]] json collect_facts() override {
     const auto received = static_cast<std::int64_t>(sorted_.size());
     return {{"exchange", name_of(sorter_.strategy())},
             {"tasks", {{"layer", workers_.layer()}, {"count", workers_.count()}}},

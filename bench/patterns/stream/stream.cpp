@@ -131,7 +131,7 @@ class stream_measurement final : public measurement {
          1e6 * team_.allreduce_value(empty_region_seconds(workers_), reduction::max), "us", false}};
   }
 
-  [[nodiscard]] json facts() override {
+  [[nodiscard]] json collect_facts() override {
     json stores{{"kind", name_of(stream_.options().stores)}};
     if (stores_)
       stores["chosen_by"] = stores_->measured ? "measuring" : "size",

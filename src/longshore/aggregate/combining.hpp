@@ -3,8 +3,8 @@
 #pragma once
 
 #include <longshore/aggregate/item_engine.hpp>
+#include <longshore/core/detail/min_max.hpp>
 
-#include <algorithm>
 #include <bit>
 #include <concepts>
 #include <cstddef>
@@ -39,7 +39,8 @@ class recent_items {
 };
 
 /// How items combine: op.key(item) is the key of an item, and op.combine(into, more) merges
-/// `more` into an item with the same key. `into` may lie at any address.
+/// `more` into an item with the same key. `into` lies in a buffer of the engine, which moves on:
+/// combine() must not keep its address.
 template <class Op, class Item>
 concept combination = requires(const Op& op, Item& into, const Item& more) {
   { op.key(more) } -> std::convertible_to<std::uint64_t>;
@@ -51,9 +52,9 @@ concept combination = requires(const Op& op, Item& into, const Item& more) {
 [[nodiscard]] inline recent_items recent_items_for(const auto& engine) {
   constexpr std::size_t max_entries = std::size_t{1} << 16;
   const std::size_t buffers =
-      std::min(static_cast<std::size_t>(engine.ranks().size()), max_entries);
-  return {1, buffers *
-                 std::clamp(engine.options().buffer_items, std::size_t{1}, max_entries / buffers)};
+      detail::smaller(static_cast<std::size_t>(engine.ranks().size()), max_entries);
+  return {1, buffers * detail::larger(std::size_t{1}, detail::smaller(engine.options().buffer_items,
+                                                                      max_entries / buffers))};
 }
 
 /// Satisfies item_engine. push() looks up where the latest item with the same key lies. If that

@@ -5,6 +5,7 @@
 #include <longshore/aggregate/engine_cost.hpp>
 #include <longshore/core/error.hpp>
 #include <longshore/transport/agree_on_arguments.hpp>
+#include <longshore/transport/cost_sink.hpp>
 #include <longshore/transport/stream_ends.hpp>
 
 #include <array>

@@ -11,8 +11,8 @@
 #include <longshore/aggregate/detail/termination_detector.hpp>
 #include <longshore/aggregate/engine_options.hpp>
 #include <longshore/aggregate/item_engine.hpp>
+#include <longshore/core/detail/min_max.hpp>
 
-#include <algorithm>
 #include <cassert>
 #include <type_traits>
 #include <utility>
@@ -236,7 +236,7 @@ class conveyor {
   std::size_t for_each_arrived(Consume&& consume) {
     detail::porter& last = *hops_.back().porter;
     std::size_t delivered = 0;
-    std::size_t polls = std::min(last.peer_count(), max_polls);
+    std::size_t polls = detail::smaller(last.peer_count(), max_polls);
     while (detail::peer_inbox* const inbox = last.poll_next(polls)) {
       delivered += consume(*inbox);
       if (inbox->next == inbox->count) last.release(*inbox);

@@ -83,4 +83,14 @@ engine_stats engine_stats::operator-(const engine_stats& earlier) const {
   return since;
 }
 
+exchange_stats& exchange_stats::operator+=(const exchange_stats& more) {
+  requests += more.requests;
+  replies += more.replies;
+  return *this;
+}
+
+exchange_stats exchange_stats::operator-(const exchange_stats& earlier) const {
+  return {requests - earlier.requests, replies - earlier.replies};
+}
+
 }  // namespace longshore

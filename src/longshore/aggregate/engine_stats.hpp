@@ -95,15 +95,9 @@ struct engine_stats {
 struct exchange_stats {
   engine_stats requests = {}, replies = {};
 
-  exchange_stats& operator+=(const exchange_stats& more) {
-    requests += more.requests;
-    replies += more.replies;
-    return *this;
-  }
+  exchange_stats& operator+=(const exchange_stats& more);
   /// The difference to `earlier`, which must be of the same plan.
-  [[nodiscard]] exchange_stats operator-(const exchange_stats& earlier) const {
-    return {requests - earlier.requests, replies - earlier.replies};
-  }
+  [[nodiscard]] exchange_stats operator-(const exchange_stats& earlier) const;
 };
 
 }  // namespace longshore

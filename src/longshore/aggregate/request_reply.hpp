@@ -13,8 +13,8 @@
 #include <longshore/aggregate/detail/outstanding_requests.hpp>
 #include <longshore/aggregate/detail/recent_requests.hpp>
 #include <longshore/aggregate/engine_options.hpp>
+#include <longshore/core/detail/min_max.hpp>
 
-#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <exception>
@@ -194,13 +194,14 @@ class request_reply {
     constexpr std::size_t min_items = 4096;
     std::size_t wanted = options.window_items;
     if (wanted == 0) {
-      wanted = std::clamp<std::size_t>(all_buffers, min_items, 65536);
+      wanted = detail::larger(min_items, detail::smaller<std::size_t>(all_buffers, 65536));
       // Between hosts, requests and replies are under way for the time of a round trip.
-      wanted = std::max(wanted, std::min<std::size_t>(engine.items_between_hosts(), 262144));
+      wanted = detail::larger(wanted,
+                              detail::smaller<std::size_t>(engine.items_between_hosts(), 262144));
       if (options.expected_requests > 0)
-        wanted = std::min(wanted, std::max(min_items, options.expected_requests));
+        wanted = detail::smaller(wanted, detail::larger(min_items, options.expected_requests));
     }
-    return std::bit_ceil(std::min(wanted, max_number_range));
+    return std::bit_ceil(detail::smaller(wanted, max_number_range));
   }
 
   // Whether the call needs window_: to keep replies until their turn, or to find the requests that
@@ -214,10 +215,10 @@ class request_reply {
   // as outstanding until the user has its reply and the replies of all earlier requests. Otherwise
   // a request counts as outstanding until its reply arrives.
   [[nodiscard]] std::size_t sending_limit(std::size_t n, bool with_window) const noexcept {
-    if (with_window) return std::min(n, delivered_ + window_items_);
+    if (with_window) return detail::smaller(n, delivered_ + window_items_);
     if (sent_ % max_number_range == 0 && sent_ != received_) return sent_;
     const std::size_t range_end = (sent_ / max_number_range + 1) * max_number_range;
-    return std::min({n, received_ + window_items_, range_end});
+    return detail::smaller(detail::smaller(n, received_ + window_items_), range_end);
   }
 
   // Sends requests until the window or a buffer is full. Returns whether a buffer was full.
@@ -310,7 +311,7 @@ class request_reply {
     const auto fetch = [&](std::size_t first, std::size_t count) {
       if constexpr (requires { make_reply.fetch(requests[first]); })
         for (std::size_t k = first + fetch_ahead;
-             k < std::min(first + fetch_ahead + count, requests.size()); ++k)
+             k < detail::smaller(first + fetch_ahead + count, requests.size()); ++k)
           make_reply.fetch(requests[k]);
     };
     std::size_t replied = 0, next_batch = 0;
@@ -329,7 +330,7 @@ class request_reply {
         }
         next_batch = replied + reply_batch::min_items;
       }
-      const std::size_t count = std::min(detail::group_items, requests.size() - replied);
+      const std::size_t count = detail::smaller(detail::group_items, requests.size() - replied);
       fetch(replied, count);
       unsent_replies_.make(reply, replied, count);
       replied += count;
@@ -353,7 +354,7 @@ class request_reply {
       const std::size_t room = static_cast<std::size_t>(to.end - next) / sizeof(Reply);
       if (room == 0) break;
       const Request* const request = requests.data() + replied;
-      const std::size_t count = std::min(room, requests.size() - replied);
+      const std::size_t count = detail::smaller(room, requests.size() - replied);
       std::size_t k = 0;
       if constexpr (requires { make_reply.fetch(request[k]); })
         for (; k + fetch_ahead < count; ++k, next += sizeof(Reply)) {
@@ -381,7 +382,7 @@ class request_reply {
     } else {
       for (std::size_t first = 0; first < replies.size(); first += detail::group_items) {
         std::uint32_t numbers[detail::group_items];
-        const std::size_t count = std::min(detail::group_items, replies.size() - first);
+        const std::size_t count = detail::smaller(detail::group_items, replies.size() - first);
         for (std::size_t k = 0; k < count; ++k)
           numbers[k] = outstanding_.take_oldest(source_of(first + k));
         take_numbered<Order>(

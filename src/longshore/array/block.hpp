@@ -4,8 +4,8 @@
 
 #include <longshore/array/distribution.hpp>
 #include <longshore/core/detail/invariant_divisor.hpp>
+#include <longshore/core/detail/min_max.hpp>
 
-#include <algorithm>
 #include <concepts>
 
 namespace longshore {
@@ -23,7 +23,7 @@ struct block {
           long_end_(long_ranks_ * (short_items_ + 1)),
           by_long_items_(short_items_ + 1),
           // If short parts are empty, no index lies in them, and any divisor will do.
-          by_short_items_(std::max<std::uint64_t>(short_items_, 1)) {}
+          by_short_items_(detail::larger<std::uint64_t>(short_items_, 1)) {}
 
     [[nodiscard]] constexpr std::uint64_t size() const noexcept { return size_; }
     [[nodiscard]] constexpr int ranks() const noexcept { return ranks_; }
@@ -48,7 +48,7 @@ struct block {
     /// Global index of the first element of a rank's part.
     [[nodiscard]] constexpr std::uint64_t first_index(int rank) const noexcept {
       const auto r = static_cast<std::uint64_t>(rank);
-      return r * short_items_ + std::min(r, long_ranks_);
+      return r * short_items_ + detail::smaller(r, long_ranks_);
     }
 
     /// Locator for equal parts of 2^k elements.

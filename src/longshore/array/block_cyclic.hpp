@@ -5,8 +5,6 @@
 #include <longshore/array/distribution.hpp>
 #include <longshore/core/detail/invariant_divisor.hpp>
 
-#include <algorithm>
-
 namespace longshore {
 
 struct block_cyclic {

@@ -5,11 +5,11 @@
 #include <longshore/array/block_cyclic.hpp>
 #include <longshore/array/cyclic.hpp>
 #include <longshore/core/bytes.hpp>
+#include <longshore/core/detail/min_max.hpp>
 #include <longshore/core/detail/type_name.hpp>
 #include <longshore/core/error.hpp>
 #include <longshore/transport/team.hpp>
 
-#include <algorithm>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -108,7 +108,8 @@ class dist_array {
       : team_(&team),
         map_(map),
         local_size_(map.local_size(team.rank())),
-        segment_(team.allocate(std::max<std::size_t>(map.largest_local_size(), 1) * sizeof(T))),
+        segment_(
+            team.allocate(detail::larger<std::size_t>(map.largest_local_size(), 1) * sizeof(T))),
         parts_(static_cast<std::size_t>(team.size())) {
     for (int rank = 0; rank < team.size(); ++rank) {
       parts_[rank] = as_elements(segment_->direct(rank));

@@ -70,8 +70,12 @@ std::string detail::nth(std::size_t index) {
 
 void detail::fail(errc code, std::string_view format, std::span<const detail::error_value> values) {
   fmt::dynamic_format_arg_store<fmt::format_context> stored;
-  for (const detail::error_value& value : values)
-    std::visit([&stored](auto plain) { stored.push_back(plain); }, value.value);
+  for (const detail::error_value& value : values) switch (value.type) {
+      case error_value::kind::integer: stored.push_back(value.integer); break;
+      case error_value::kind::natural: stored.push_back(value.natural); break;
+      case error_value::kind::real: stored.push_back(value.real); break;
+      case error_value::kind::text: stored.push_back(value.text); break;
+    }
   throw error(code, fmt::vformat(fmt::string_view(format.data(), format.size()), stored));
 }
 

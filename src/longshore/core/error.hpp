@@ -11,7 +11,6 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
-#include <variant>
 
 namespace longshore {
 
@@ -64,17 +63,23 @@ namespace detail {
 /// compile no formatting code.
 struct error_value {
   template <std::signed_integral T>
-  constexpr error_value(T number) noexcept : value(static_cast<long long>(number)) {}
+  constexpr error_value(T number) noexcept : type(kind::integer), integer(number) {}
   template <std::unsigned_integral T>
-  constexpr error_value(T number) noexcept : value(static_cast<unsigned long long>(number)) {}
-  constexpr error_value(double number) noexcept : value(number) {}
+  constexpr error_value(T number) noexcept : type(kind::natural), natural(number) {}
+  constexpr error_value(double number) noexcept : type(kind::real), real(number) {}
   template <class T>
   requires std::convertible_to<const T&, std::string_view>
-  constexpr error_value(const T& text) : value(std::string_view(text)) {}
+  constexpr error_value(const T& words) : type(kind::text), text(words) {}
   error_value(bool) = delete;
   error_value(char) = delete;
 
-  std::variant<long long, unsigned long long, double, std::string_view> value;
+  enum class kind : unsigned char { integer, natural, real, text } type;
+  union {
+    long long integer;
+    unsigned long long natural;
+    double real;
+    std::string_view text;
+  };
 };
 
 /// The format string of an error's text, for fmt. The compiler checks that the string has one {}

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
-#include <ranges>
+#include <span>  // has the concepts of ranges, without the views of <ranges>
 #include <utility>
 #include <vector>
 

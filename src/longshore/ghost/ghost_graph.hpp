@@ -5,13 +5,13 @@
 #pragma once
 
 #include <longshore/array/distribution.hpp>
+#include <longshore/core/detail/shared_function.hpp>
 #include <longshore/core/error.hpp>
 #include <longshore/ghost/global_indices.hpp>
 #include <longshore/transport/team.hpp>
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -23,13 +23,13 @@ namespace detail {
 class ghost_links;
 /// Collective. Returns the owners of global indices. Throws if an index of this rank is invalid,
 /// possibly on some ranks only. `owners` is empty unless the program gives it.
-using locate_ghosts = std::function<std::vector<location>(
+using locate_ghosts = shared_function<std::vector<location>(
     team& ranks, std::span<const std::int64_t> indices, std::span<const int> owners)>;
 /// How a graph finds the owners of its ghosts. It is empty if the program gives owners and offsets.
 struct ghost_locator {
-  locate_ghosts find = nullptr;
+  locate_ghosts find = {};
   bool takes_owners = false;
-  explicit operator bool() const noexcept { return find != nullptr; }
+  explicit operator bool() const noexcept { return static_cast<bool>(find); }
 };
 /// Throws errc::usage for an index that no rank owns.
 [[noreturn]] void refuse_ghost_index(int rank, std::size_t ghost, std::int64_t index,

@@ -5,8 +5,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <ranges>
-#include <span>
+#include <span>  // has the concepts of ranges, without the views of <ranges>
 #include <type_traits>
 #include <vector>
 

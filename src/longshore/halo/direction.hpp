@@ -33,36 +33,12 @@ struct halo_direction {
 /// dimension, down comes before up. So direction i ^ 1 is the opposite of direction i;
 /// face_exchange.cpp and mode neighbor depend on this. MPI's neighbourhood collectives use the same
 /// order if the Cartesian communicator has the dimensions in reverse.
-[[nodiscard]] inline std::vector<halo_direction> face_directions(int dimensions) {
-  std::vector<halo_direction> faces;
-  for (int d = dimensions - 1; d >= 0; --d)
-    for (const int step : {-1, +1}) {
-      halo_direction direction;
-      direction.step[d] = step;
-      faces.push_back(direction);
-    }
-  return faces;
-}
+[[nodiscard]] std::vector<halo_direction> face_directions(int dimensions);
 
 /// The directions down and up along one dimension.
-[[nodiscard]] inline std::array<halo_direction, 2> directions_along(int dimension) {
-  std::array<halo_direction, 2> directions;
-  directions[0].step[dimension] = -1;
-  directions[1].step[dimension] = +1;
-  return directions;
-}
+[[nodiscard]] std::array<halo_direction, 2> directions_along(int dimension);
 
 /// All 2, 8 or 26 directions: first faces, which carry the most data, then edges, then corners.
-[[nodiscard]] inline std::vector<halo_direction> all_directions(int dimensions) {
-  std::vector<halo_direction> directions = face_directions(dimensions);
-  for (const int steps : {2, 3})
-    for (int index = 0; index < 27; ++index) {
-      const auto direction = halo_direction::from_index(index);
-      bool is_wanted = direction.step_count() == steps;
-      for (int d = dimensions; d < 3; ++d) is_wanted = is_wanted && direction.step[d] == 0;
-      if (is_wanted) directions.push_back(direction);
-    }
-  return directions;
-}
+[[nodiscard]] std::vector<halo_direction> all_directions(int dimensions);
 
 }  // namespace longshore

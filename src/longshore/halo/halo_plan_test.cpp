@@ -1,5 +1,6 @@
 // Tests the guarantees of plans other than right cells: running ahead, overlap, traffic counts,
 // untouched cells, algorithm auto, and errors.
+#include <longshore/core/clock.hpp>
 #include <longshore/core/error.hpp>
 #include <longshore/exchange/caches_test.hpp>
 #include <longshore/halo/halo_test.hpp>

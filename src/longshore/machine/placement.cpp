@@ -136,18 +136,6 @@ grid_triple rank_order::coordinates_of(int position) const noexcept {
   return at;
 }
 
-grid_triple shape_of(const arrangement& arranged) noexcept {
-  return std::visit([](const auto& map) { return map.shape(); }, arranged);
-}
-
-grid_triple coordinates_of(const arrangement& arranged, int position) noexcept {
-  return std::visit([&](const auto& map) { return map.coordinates_of(position); }, arranged);
-}
-
-int position_at(const arrangement& arranged, const grid_triple& coordinates) noexcept {
-  return std::visit([&](const auto& map) { return map.position_at(coordinates); }, arranged);
-}
-
 grid_triple mpi_dims_create(int ranks, int dimensions, const grid_triple& given) {
   // Free entries must not increase.
   using sum_and_largest = std::pair<long, int>;

@@ -10,7 +10,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
 namespace longshore {
@@ -106,13 +105,6 @@ class rank_order {
   grid_triple shape_, strides_{};
   dimension_order order_;
 };
-
-/// A map between positions and coordinates in the grid of ranks.
-using arrangement = std::variant<placement, rank_order>;
-
-[[nodiscard]] grid_triple shape_of(const arrangement& arranged) noexcept;
-[[nodiscard]] grid_triple coordinates_of(const arrangement& arranged, int position) noexcept;
-[[nodiscard]] int position_at(const arrangement& arranged, const grid_triple& coordinates) noexcept;
 
 namespace detail {
 

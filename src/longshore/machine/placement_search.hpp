@@ -2,6 +2,7 @@
 // search over all factorisations of every level.
 #pragma once
 
+#include <longshore/machine/arrangement.hpp>
 #include <longshore/machine/placement.hpp>
 #include <longshore/machine/placement_traffic.hpp>
 

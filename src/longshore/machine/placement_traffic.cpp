@@ -174,13 +174,4 @@ level_crossing crossing_of(const rank_order& order, std::span<const hardware_lev
   return crossing_from(within);
 }
 
-level_crossing crossing_of(const arrangement& arranged, std::span<const hardware_level> levels,
-                           const halo_load& load) {
-  if (const auto* placed = std::get_if<placement>(&arranged)) {
-    placed->check(levels);
-    return crossing_of(*placed, load);
-  }
-  return crossing_of(std::get<rank_order>(arranged), levels, load);
-}
-
 }  // namespace longshore

@@ -50,10 +50,6 @@ struct level_crossing {
                                          std::span<const hardware_level> levels,
                                          const halo_load& load);
 
-[[nodiscard]] level_crossing crossing_of(const arrangement& arranged,
-                                         std::span<const hardware_level> levels,
-                                         const halo_load& load);
-
 /// Bytes of all messages with sender and receiver in the same block, if a grid of extents `shape`
 /// is cut into blocks of extents `block`. Includes bytes that a rank sends to itself.
 [[nodiscard]] std::int64_t bytes_within(const grid_triple& shape, const grid_triple& block,

@@ -1,7 +1,6 @@
 // The operations by which an allreduce combines the values of the ranks.
 #pragma once
 
-#include <algorithm>
 #include <type_traits>
 
 namespace longshore {
@@ -17,8 +16,8 @@ template <class T>
                               static_cast<std::make_unsigned_t<T>>(b));
       else
         return a + b;
-    case reduction::min: return std::min(a, b);
-    case reduction::max: return std::max(a, b);
+    case reduction::min: return b < a ? b : a;
+    case reduction::max: return a < b ? b : a;
   }
   return a;
 }

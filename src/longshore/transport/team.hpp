@@ -3,9 +3,7 @@
 #pragma once
 
 #include <longshore/core/bytes.hpp>
-#include <longshore/core/clock.hpp>
 #include <longshore/transport/channel.hpp>
-#include <longshore/transport/cost_sink.hpp>
 #include <longshore/transport/node_map.hpp>
 #include <longshore/transport/reduction.hpp>
 #include <longshore/transport/segment.hpp>
@@ -28,6 +26,8 @@ class team;
 class waiter;
 
 namespace detail {
+class cost_sink;  // cost_sink.hpp
+struct copied_cells;
 template <std::default_initializable Attribute>
 [[nodiscard]] Attribute& team_attribute(team& ranks);
 [[noreturn]] void throw_for_narrow_sum(std::int64_t sum, std::size_t bits);
@@ -73,7 +73,7 @@ class team {
   /// The underlying library and its version; empty if there is no library.
   [[nodiscard]] virtual std::string library_version() const = 0;
   /// Seconds on the transport's clock. Clocks of different ranks cannot be compared.
-  [[nodiscard]] virtual double now() const { return monotonic_seconds(); }
+  [[nodiscard]] virtual double now() const;
 
   /// Seconds that this rank has spent in waits for other ranks: in barriers, collectives, channels
   /// and all other waits that use a waiter. Waits shorter than about two microseconds and waits
@@ -135,7 +135,7 @@ class team {
   virtual void progress() = 0;
 
   /// Expires when the team is destroyed.
-  [[nodiscard]] std::weak_ptr<const void> lifetime() const noexcept { return lifetime_; }
+  [[nodiscard]] std::weak_ptr<const void> lifetime() const noexcept;
 
   /// The sink for the costs of this rank's work if time is computed (transport simulated). The
   /// clock then advances by these charges and by messages, without noise. Null if time is measured.
@@ -144,23 +144,17 @@ class team {
   /// batch, not per element.
   void charge(std::string_view work, std::size_t amount) {
     if (costs_ != nullptr) [[unlikely]]
-      costs_->charge(work, amount);
+      add_work(work, amount);
   }
   /// This rank has copied `bytes` bytes within its memory, or from or to memory of `peer`, if that
   /// is a rank of this node.
   void charge_copy(int peer, std::size_t bytes) {
-    constexpr std::size_t touched_by_copy = 2;  // each byte is read and written
-    charge_copy(peer, {bytes, 0, touched_by_copy * bytes});
-  }
-  void charge_copy(int peer, const detail::copied_cells& copied) {
     if (costs_ != nullptr) [[unlikely]]
-      costs_->charge_copy(peer, copied);
+      add_copy(peer, bytes);
   }
+  void charge_copy(int peer, const detail::copied_cells& copied);
   /// This rank has done work of known duration.
-  void charge_seconds(double seconds) {
-    if (costs_ != nullptr) [[unlikely]]
-      costs_->charge_seconds(seconds);
-  }
+  void charge_seconds(double seconds);
   /// Whether all ranks are in this process, and can use each other's addresses.
   [[nodiscard]] virtual bool is_one_process() const noexcept { return false; }
 
@@ -215,13 +209,16 @@ class team {
        detail::cost_sink* costs = nullptr);
 
  private:
+  void add_work(std::string_view work, std::size_t amount);
+  void add_copy(int peer, std::size_t bytes);
+
   int rank_, size_;
   node_map nodes_;
   wait_policy waiting_;
   std::vector<int> cpus_;
   detail::cost_sink* costs_;
   double waited_seconds_ = 0;
-  std::shared_ptr<const void> lifetime_ = std::make_shared<char>();
+  std::shared_ptr<const void> lifetime_;
   friend class waiter;
 
   // See team_attribute.hpp.

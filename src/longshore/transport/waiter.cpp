@@ -1,6 +1,7 @@
 // The slow part of a wait, after spinning. The waiter yields the core or sleeps, lets the library
 // make progress, measures the waited time, and throws at the deadline.
 #include <longshore/core/error.hpp>
+#include <longshore/transport/cost_sink.hpp>
 #include <longshore/transport/team_attribute.hpp>
 #include <longshore/transport/wait_callback.hpp>
 #include <longshore/transport/waiter.hpp>

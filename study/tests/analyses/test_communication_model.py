@@ -11,7 +11,7 @@ import pytest
 
 from longshore_study.analyses import communication_model
 from longshore_study.analyses.communication_model import NEAR, REMOTE, SELF, Costs, Exchange, Gap, NotModelledError
-from longshore_study.analyses.model_parameters import LAYOUT, costs_by_session_and_layout
+from longshore_study.analyses.model_parameters import COSTS_KEY_FACTORS, costs_by_session_and_layout
 from longshore_study.analyses.predictions import Prediction, predictions_of
 from longshore_study.base.json_values import canonical
 from longshore_study.cli.command_line import main
@@ -271,7 +271,7 @@ def test_the_study_of_isx_measures_the_parameters_of_its_predictions() -> None:
     plan = make_plan(load(Path(__file__).parents[3] / "studies" / "isx.toml"))
     layouts: dict[str, dict[str, set[str]]] = {}
     for cell in plan.cells:
-        layout = canonical({name: cell.between[name] for name in LAYOUT if cell.between.get(name)})
+        layout = canonical({name: cell.between[name] for name in COSTS_KEY_FACTORS if cell.between.get(name)})
         found = layouts.setdefault(layout, {"program": set(), "kernel": set(), "over": set(), "pair": set()})
         found["program"].add(cell.program)
         for name in ("kernel", "over", "pair"):

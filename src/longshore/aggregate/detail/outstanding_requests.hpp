@@ -4,9 +4,8 @@
 #pragma once
 
 #include <longshore/core/bytes.hpp>
+#include <longshore/core/detail/min_max.hpp>
 
-#include <algorithm>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -36,20 +35,7 @@ class outstanding_requests {
   static constexpr int max_rings = 1024;
   static constexpr std::size_t min_ring_size = 64, list_bytes_per_rank = sizeof(std::uint32_t);
 
-  outstanding_requests(int ranks, std::size_t window_items)
-      : has_rings_(ranks <= max_rings),
-        ring_size_(ring_size_for(static_cast<std::size_t>(ranks), window_items)),
-        mask_(static_cast<std::uint32_t>(ring_size_ - 1)) {
-    const auto rank_count = static_cast<std::size_t>(ranks);
-    if (has_rings_) {
-      numbers_.resize(rank_count * ring_size_);
-      rings_.resize(rank_count);
-      return;
-    }
-    newest_.assign(rank_count, no_entry);
-    entries_.resize(window_items);
-    for (std::uint32_t i = 0; i < entries_.size(); ++i) entries_[i].next = i + 1;
-  }
+  outstanding_requests(int ranks, std::size_t window_items);
 
   /// Whether one more request to `rank` fits. REQUIRES: the window is not full.
   [[nodiscard]] bool has_room(int rank) const noexcept {
@@ -81,7 +67,7 @@ class outstanding_requests {
     if (!has_rings_) return 0;
     std::size_t max_outstanding = 0;
     for (const ring& of_rank : rings_)
-      max_outstanding = std::max<std::size_t>(max_outstanding, of_rank.sent - of_rank.replied);
+      max_outstanding = larger<std::size_t>(max_outstanding, of_rank.sent - of_rank.replied);
     return ring_size_ - max_outstanding;
   }
 
@@ -125,34 +111,8 @@ class outstanding_requests {
 
  private:
   // Not inlined: loops over rings stay small.
-  [[gnu::noinline]] void add_to_list(int rank, std::uint32_t number) noexcept {
-    const std::uint32_t added = free_;
-    free_ = entries_[added].next;
-    // A list is a circle: its newest entry leads to its oldest.
-    std::uint32_t& newest = newest_[rank];
-    std::uint32_t oldest = added;
-    if (newest != no_entry) {
-      oldest = entries_[newest].next;
-      entries_[newest].next = added;
-    }
-    entries_[added] = {oldest, number};
-    newest = added;
-  }
-  [[gnu::noinline]] std::uint32_t take_from_list(int rank) noexcept {
-    std::uint32_t& newest = newest_[rank];
-    const std::uint32_t taken = entries_[newest].next;
-    if (taken == newest)
-      newest = no_entry;
-    else
-      entries_[newest].next = entries_[taken].next;
-    entries_[taken].next = free_;
-    free_ = taken;
-    return entries_[taken].number;
-  }
-  static std::size_t ring_size_for(std::size_t ranks, std::size_t window_items) {
-    const std::size_t share = std::bit_ceil(2 * window_items / ranks);
-    return std::min(window_items, std::max(min_ring_size, share));
-  }
+  void add_to_list(int rank, std::uint32_t number) noexcept;
+  [[nodiscard]] std::uint32_t take_from_list(int rank) noexcept;
 
   bool has_rings_;
   std::size_t ring_size_;  // a power of two

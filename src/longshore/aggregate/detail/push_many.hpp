@@ -5,8 +5,8 @@
 #include <longshore/aggregate/detail/store_item.hpp>
 #include <longshore/aggregate/item_engine.hpp>
 #include <longshore/aggregate/rank_cursors.hpp>
+#include <longshore/core/detail/min_max.hpp>
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <span>
@@ -62,11 +62,12 @@ struct item_batch_writer {
       return engine_access::template tagged_batch_size<Item>(engine, wanted);
     if (ranks > max_ranks) return 0;
     // A batch begins and ends with a loop over all ranks.
-    const std::size_t min_batch = std::max(min_items, static_cast<std::size_t>(ranks));
-    std::size_t items = ranks <= max_few_ranks ? std::min(wanted, few_cursors::max_items) : wanted;
+    const std::size_t min_batch = detail::larger(min_items, static_cast<std::size_t>(ranks));
+    std::size_t items =
+        ranks <= max_few_ranks ? detail::smaller(wanted, few_cursors::max_items) : wanted;
     for (int rank = 0; rank < ranks && items >= min_batch; ++rank) {
       const auto& to = engine_access::buffer_to(engine, rank);
-      items = std::min(items, static_cast<std::size_t>(to.end - to.next) / sizeof(Item));
+      items = detail::smaller(items, static_cast<std::size_t>(to.end - to.next) / sizeof(Item));
     }
     return items < min_batch ? 0 : items;
   }

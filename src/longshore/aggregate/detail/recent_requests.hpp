@@ -3,9 +3,9 @@
 
 #include <longshore/aggregate/item_engine.hpp>
 #include <longshore/core/bytes.hpp>
+#include <longshore/core/detail/min_max.hpp>
 #include <longshore/core/random.hpp>
 
-#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -23,7 +23,7 @@ class recent_requests {
 
   /// `entries` is rounded up to a power of two. If 0, do not call remember() and find().
   explicit recent_requests(std::size_t entries)
-      : entries_(entries == 0 ? 0 : std::bit_ceil(std::min(entries, std::size_t{1} << 31))) {}
+      : entries_(entries == 0 ? 0 : std::bit_ceil(smaller(entries, std::size_t{1} << 31))) {}
 
   [[nodiscard]] bool is_used() const noexcept { return !entries_.empty(); }
   void clear() noexcept {
@@ -51,7 +51,7 @@ class recent_requests {
     const auto bytes = bytes_of(request.item);
     for (std::size_t offset = 0; offset < bytes.size(); offset += sizeof bits) {
       std::uint64_t word = 0;
-      std::memcpy(&word, bytes.data() + offset, std::min(sizeof word, bytes.size() - offset));
+      std::memcpy(&word, bytes.data() + offset, smaller(sizeof word, bytes.size() - offset));
       bits = mix_bits(bits ^ word);
     }
     return bits & (entries_.size() - 1);

@@ -3,8 +3,8 @@
 #pragma once
 
 #include <longshore/aggregate/detail/porter.hpp>
+#include <longshore/core/detail/min_max.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -27,11 +27,11 @@ class tagged_batch {
   [[nodiscard]] static std::size_t size(std::span<const tagged_buffer> buffers,
                                         std::size_t item_bytes, std::size_t wanted, Open&& open) {
     if (buffers.size() > max_buffers) return 0;
-    std::size_t items = std::min(wanted, max_items);
+    std::size_t items = smaller(wanted, max_items);
     for (std::size_t link = 0; link < buffers.size() && items >= min_items; ++link) {
       const tagged_buffer& to = buffers[link];
       if (to.next == to.end && !open(link)) return 0;
-      items = std::min(items, static_cast<std::size_t>(to.end - to.next) / item_bytes);
+      items = smaller(items, static_cast<std::size_t>(to.end - to.next) / item_bytes);
     }
     return items < min_items ? 0 : items;
   }

@@ -31,7 +31,7 @@ exchange_plan::exchange_plan(team& ranks, plan_setup setup, plan_arguments argum
                setup.keeps_slots,
                false,
                awaited_.c_str()} {
-  watch_memories();
+  list_memories_to_check();
   auto& programs = setup.programs;
   std::size_t rounds = 0;
   for (const auto& program : programs) rounds += program.rounds.size();
@@ -77,14 +77,14 @@ exchange_plan::exchange_plan(team& ranks, plan_setup setup, plan_arguments argum
   combiners_.reserve(types_.size());
 }
 
-void exchange_plan::watch_memories() {
-  watch_ = {};
+void exchange_plan::list_memories_to_check() {
+  freed_check_ = {};
   for (std::size_t m = 0; m < memory_->memories().size(); ++m)
     for (const auto& field : memory_->memories()[m])
       if (const auto number = static_cast<std::size_t>(field.number); field.holder)
-        watch_.add(number, field.holder->lifetime);
+        freed_check_.add(number, field.holder->lifetime);
       else if (memory_->elements()[m] > 0)
-        watch_.add(number, field.data);
+        freed_check_.add(number, field.data);
 }
 
 void exchange_plan::rebind(const rank_memories& memories) {
@@ -99,7 +99,7 @@ void exchange_plan::rebind(const rank_memories& memories) {
     memory_->rebind(before);
     throw;
   }
-  watch_memories();
+  list_memories_to_check();
   for (const auto& program : programs_)
     for (const auto& round : program.rounds) round.by->rebind();
 }
@@ -299,7 +299,7 @@ void exchange_plan::start(std::span<const std::size_t> programs,
   if (in_flight_)
     fail(errc::usage, "a {} exchange was started while it is in flight: call wait() in between",
          name_);
-  watch_.check();
+  freed_check_.check();
   if (direct_peers_) direct_peers_->check_mapped();
   if (!std::equal(programs.begin(), programs.end(), running_.begin(), running_.end())) {
     running_.assign(programs.begin(), programs.end());

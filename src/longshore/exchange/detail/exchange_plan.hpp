@@ -8,7 +8,7 @@
 #include <longshore/exchange/detail/movers/mover.hpp>
 #include <longshore/exchange/detail/plan_memory.hpp>
 #include <longshore/transport/channel.hpp>
-#include <longshore/transport/detail/memory_watch.hpp>
+#include <longshore/transport/detail/freed_memory_check.hpp>
 
 #include <cstddef>
 #include <functional>
@@ -99,7 +99,7 @@ class exchange_plan {
   void post_messages();
   [[nodiscard]] std::size_t pending() const;
   void count_neighbours(std::span<const exchange_program> programs);
-  void watch_memories();
+  void list_memories_to_check();
   void set_combiners(std::span<const combine_op> operations);
   void start_round();
   [[nodiscard]] bool progress();
@@ -111,7 +111,7 @@ class exchange_plan {
   carrier by_;
   std::unique_ptr<plan_memory> memory_;
   std::vector<const element_type*> types_;
-  memory_watch watch_;
+  freed_memory_check freed_check_;
   mover_context context_;
   std::optional<direct_peers> direct_peers_;
   // Whether the plan waits by the blocking calls of its sequence of MPI calls, without tests.

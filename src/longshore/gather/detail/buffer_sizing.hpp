@@ -2,10 +2,10 @@
 // would take far more memory than the requests of a call.
 #pragma once
 
+#include <longshore/core/detail/shared_function.hpp>
 #include <longshore/gather/options.hpp>
 
 #include <cstddef>
-#include <functional>
 #include <optional>
 #include <utility>
 
@@ -66,7 +66,7 @@ template <class Exchange>
 class sized_exchange {
  public:
   /// Makes the exchange in its argument, with buffers of `items` items.
-  using make_exchange = std::function<void(std::optional<Exchange>&, std::size_t items)>;
+  using make_exchange = shared_function<void(std::optional<Exchange>&, std::size_t items)>;
 
   /// Collective.
   void emplace(const buffer_sizing& sizing, make_exchange make) {

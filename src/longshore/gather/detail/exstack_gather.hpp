@@ -3,10 +3,10 @@
 // knows which value belongs to which index, so messages contain no tags (as in ig_exstack of bale).
 #pragma once
 
+#include <longshore/core/detail/min_max.hpp>
 #include <longshore/gather/detail/exstack_rounds.hpp>
 #include <longshore/gather/detail/table_view.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <span>
 #include <vector>
@@ -28,7 +28,7 @@ class exstack_gather : public exstack_rounds {
   /// Collective. REQUIRES: buffer_items > 0, the same on all ranks.
   exstack_gather(const table_view<T, Distribution>& table, std::size_t buffer_items, bool combine)
       : exstack_rounds(table.team(), buffer_items,
-                       buffer_items * std::max(sizeof(T), offset_bytes(table.map())), combine),
+                       buffer_items * larger(sizeof(T), offset_bytes(table.map())), combine),
         table_(table) {
     if (!combine) return;
     reply_positions_.resize(2 * buffer_items * static_cast<std::size_t>(table.team().size()));

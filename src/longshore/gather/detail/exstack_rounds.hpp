@@ -6,10 +6,10 @@
 #include <longshore/aggregate/exstack.hpp>
 #include <longshore/aggregate/rank_cursors.hpp>
 #include <longshore/array/distribution.hpp>
+#include <longshore/core/detail/min_max.hpp>
 #include <longshore/gather/detail/engine_strategy.hpp>
 #include <longshore/gather/detail/for_each_in_range.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <limits>
 #include <optional>
@@ -75,7 +75,7 @@ class exstack_rounds {
                    std::uint64_t size, Put put, std::size_t max_indices = fill_failed) {
     exstack_access::send_buffer* const buffers = exstack_access::buffers(stack_);
     for (int peer = 0; peer < ranks_; ++peer) next_[peer] = buffers[peer].next;
-    const auto until = indices.first(first + std::min(max_indices, indices.size() - first));
+    const auto until = indices.first(first + smaller(max_indices, indices.size() - first));
     const auto push_until_full = [&](auto cursors) {
       const std::size_t end = push<Item>(locate, until, first, size, put, cursors);
       if (end != fill_failed)
@@ -112,14 +112,14 @@ class exstack_rounds {
       return buffer_items_ -
              static_cast<std::size_t>(cursors.next(peer) - buffers[peer].next) / sizeof(Item);
     };
-    const auto min_batch = static_cast<std::size_t>(std::max(32, ranks_));
+    const auto min_batch = static_cast<std::size_t>(larger(32, ranks_));
     std::size_t i = first;
     while (i < indices.size()) {
       std::size_t fits_anywhere = buffer_items_;
       for (int peer = 0; peer < ranks_; ++peer)
-        fits_anywhere = std::min(fits_anywhere, free_items(peer));
+        fits_anywhere = smaller(fits_anywhere, free_items(peer));
       if (fits_anywhere < min_batch) break;
-      const auto batch = indices.subspan(i, std::min(indices.size() - i, fits_anywhere));
+      const auto batch = indices.subspan(i, smaller(indices.size() - i, fits_anywhere));
       Cursors in_registers = cursors;  // the compiler keeps a local copy in registers
       const std::size_t used = for_each_in_range<prefetch_indices>(
           batch, size,

@@ -1,7 +1,8 @@
 // Loops over indices that check that an index lies in the table before the body gets the index.
 #pragma once
 
-#include <algorithm>
+#include <longshore/core/detail/min_max.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -53,7 +54,7 @@ template <std::size_t Distance, class Prefetch, class Body>
 inline std::size_t for_each_in_range_prefetched(std::span<const std::int64_t> indices,
                                                 std::uint64_t size, Prefetch prefetch, Body body) {
   const auto index_at = [&](std::size_t i) { return static_cast<std::uint64_t>(indices[i]); };
-  const auto head = indices.first(std::min(Distance, indices.size()));
+  const auto head = indices.first(smaller(Distance, indices.size()));
   std::size_t prefetched =
       for_each_in_range(head, size, [&](std::size_t, std::uint64_t index) { prefetch(index); });
   std::size_t used = 0;
@@ -94,7 +95,7 @@ class index_checker {
   static constexpr std::size_t block_size = 512;  // 4 KiB, which stay in the L1 cache until used
 
   [[gnu::noinline]] void check_block() {
-    const auto block = indices_.subspan(checked_, std::min(block_size, indices_.size() - checked_));
+    const auto block = indices_.subspan(checked_, smaller(block_size, indices_.size() - checked_));
     const auto nothing = [](std::size_t, std::uint64_t) {};
     if (for_each_in_range<2 * block_size>(block, size_, nothing) < block.size())
       throw_index_error(operation_, indices_, size_, rank_);

@@ -3,6 +3,7 @@
 // plan_implementation. So users' code stays small wherever the loops are compiled.
 #pragma once
 
+#include <longshore/core/detail/shared_function.hpp>
 #include <longshore/gather/detail/buffer_sizing.hpp>
 #include <longshore/gather/options.hpp>
 #include <longshore/transport/traffic.hpp>
@@ -10,7 +11,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -38,7 +38,7 @@ class plan_implementation {
   [[nodiscard]] exchange_stats stats() const;
 
  protected:
-  using make_plan = std::function<std::unique_ptr<plan_implementation>(const gather_choice&)>;
+  using make_plan = shared_function<std::unique_ptr<plan_implementation>(const gather_choice&)>;
 
   explicit plan_implementation(const gather_decision& decision);
 

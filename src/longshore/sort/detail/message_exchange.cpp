@@ -23,7 +23,7 @@ class message_exchange final : public block_exchange {
         streams_(team, with_channels(targets_), with_channels(sources_of(team)), item_bytes) {}
   // After a failure the incoming items are leaked, because messages may still arrive there.
   ~message_exchange() override {
-    if (!posted_ || posted_->has_ended()) return;
+    if (!posted_ || posted_->is_done()) return;
     static_cast<void>(new growable_buffer(std::move(buffer_)));
     static_cast<void>(posted_.release());
   }
@@ -63,7 +63,7 @@ class message_exchange final : public block_exchange {
     start_posted(outgoing, sent);
     copy_own_block(outgoing, notifies ? arrived : nullptr);
     streams_.begin();
-    while (!streams_.has_ended() || (posted_ && !posted_->has_ended()))
+    while (!streams_.is_done() || (posted_ && !posted_->is_done()))
       for (waiter wait(team_, "a free slot or a message");; wait.pause()) {
         const bool moved = streams_.advance(order_, sent, received);
         if ((posted_ && posted_->advance(received)) || moved) break;

@@ -40,7 +40,7 @@ void message_streams::make_room(std::size_t longest_bytes) {
 void message_streams::run(send_order order, const sent_callback& sent,
                           const received_callback& received) {
   begin();
-  while (!has_ended())
+  while (!is_done())
     for (waiter wait(team_, "a free slot or a message"); !advance(order, sent, received);
          wait.pause()) {
     }

@@ -67,7 +67,7 @@ class message_streams {
   void run(send_order order, const sent_callback& sent, const received_callback& received);
 
   /// The steps of run(), for callers that wait for several objects at a time. Call begin() when all
-  /// incoming and the first outgoing pieces are listed, advance() until has_ended(), and then
+  /// incoming and the first outgoing pieces are listed, advance() until is_done(), and then
   /// clear().
   ///
   /// `awaits_pieces`: the caller will append further outgoing pieces before add_last_pieces().
@@ -78,7 +78,7 @@ class message_streams {
   /// Sends and receives messages without a wait. Returns whether there were any.
   bool advance(send_order order, const sent_callback& sent, const received_callback& received);
   [[nodiscard]] bool awaits_pieces() const noexcept { return awaits_pieces_; }
-  [[nodiscard]] bool has_ended() const noexcept {
+  [[nodiscard]] bool is_done() const noexcept {
     return !awaits_pieces_ && sending_.empty() && receiving_.empty();
   }
   /// Whether all pieces from from()[k] have arrived.

@@ -28,7 +28,7 @@ class posted_blocks {
 
   virtual ~posted_blocks() = default;
   /// Starts all messages, and calls `sent` for each. The targets and sources call start() for the
-  /// other ends of these blocks. Until has_ended(), the outgoing blocks must not change, and the
+  /// other ends of these blocks. Until is_done(), the outgoing blocks must not change, and the
   /// caller may read only those incoming messages that advance() has reported.
   virtual void start(std::span<const outgoing_block> outgoing,
                      std::span<const incoming_block> incoming, send_order order,
@@ -37,7 +37,7 @@ class posted_blocks {
   /// Returns whether there were any.
   virtual bool advance(const received_callback& received) = 0;
   /// REQUIRES: true at destruction. After a failure messages may still be under way.
-  [[nodiscard]] virtual bool has_ended() const noexcept = 0;
+  [[nodiscard]] virtual bool is_done() const noexcept = 0;
 };
 
 }  // namespace longshore::detail

@@ -164,7 +164,7 @@ void two_hop_exchange::transfer(const std::byte* outgoing, const arrival_callbac
   advance();
   copy_own_block(outgoing, nullptr);
   std::size_t relayed = 1;  // places whose blocks are listed for the second hop
-  while (!to_relays_.has_ended() || !to_nodes_.has_ended())
+  while (!to_relays_.is_done() || !to_nodes_.is_done())
     for (waiter wait(team_, "a free slot or a message");; wait.pause()) {
       bool moved = advance();
       for (; relayed < sources_.size() && has_arrived(place_after_mine(relayed)); ++relayed)

@@ -3,6 +3,7 @@
 // memory that another rank may have freed.
 #pragma once
 
+#include <longshore/transport/cost_sink.hpp>
 #include <longshore/transport/team.hpp>
 
 #include <atomic>

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <longshore/core/bytes.hpp>
+#include <longshore/transport/cost_sink.hpp>
 #include <longshore/transport/detail/collective_call.hpp>
 #include <longshore/transport/waiter.hpp>
 

@@ -22,7 +22,7 @@ from longshore_study.compare.estimate import metric_ratio, metric_ratios
 from longshore_study.compare.pairing import known_factors
 from longshore_study.metrics.launch_metrics import Figure, Key, Measurements, measure, require_metrics
 from longshore_study.metrics.variant_rows import reading_order
-from longshore_study.patterns import BETWEEN, PATTERNS, pattern_rank
+from longshore_study.patterns import FACTORS_BETWEEN_LAUNCHES, PATTERNS, pattern_rank
 from longshore_study.stats import change_points
 from longshore_study.stats.change_points import ChangePoint, History
 from longshore_study.store.launch_store import Launch
@@ -137,7 +137,7 @@ def _unknown_factors(events: Iterable[Event], keys: Iterable[Key]) -> list[str]:
     """Warnings about events whose factors no row has. Such an event is no error: it may concern
     studies that are not shown."""
     known = {name for key in keys for name in key.factors}
-    of_bench = {*BETWEEN, *(name for pattern in PATTERNS.values() for name in pattern.factors)}
+    of_bench = {*FACTORS_BETWEEN_LAUNCHES, *(name for pattern in PATTERNS.values() for name in pattern.factors)}
     return [
         f"the event of {event.date} affects no row: no row has a factor '{name}'{suggestion(name, known | of_bench)}"
         for event in events

@@ -15,7 +15,7 @@ from longshore_study.base.json_values import canonical, number_in
 from longshore_study.patterns import CONTROL
 from longshore_study.store.launch_store import Launch
 
-LAYOUT = ("transport", "machine", "stack", "nodes", "ranks", "ranks_per_node", "environment")
+COSTS_KEY_FACTORS = ("transport", "machine", "stack", "nodes", "ranks", "ranks_per_node", "environment")
 """The factors of a launch in which a prediction and its parameters must agree."""
 FIGURES = {"shift": "shift_us", "barrier": "barrier_us", "fetch-add": "fetch_add_us"}
 """The figure that has the time of each kernel."""
@@ -34,7 +34,7 @@ factors that they do not have; the key has an empty string or 0 instead."""
 
 def costs_key(launch: Launch) -> CostsKey:
     """Predictions for a launch use the costs with this key."""
-    layout = {name: launch.cell[name] for name in LAYOUT if launch.cell.get(name) not in (None, {})}
+    layout = {name: launch.cell[name] for name in COSTS_KEY_FACTORS if launch.cell.get(name) not in (None, {})}
     return (launch.study, launch.tag, launch.session, canonical(layout))
 
 

@@ -17,7 +17,7 @@ from longshore_study.base.json_values import canonical
 from longshore_study.compare.contrast import Contrast, contrasts
 from longshore_study.metrics.launch_metrics import Figure
 from longshore_study.metrics.memory_bound import moved_gigabytes_per_second
-from longshore_study.patterns import CONTROL, MEASURED, WORK_BETWEEN, pattern_rank, work_of
+from longshore_study.patterns import CONTROL, MEASURED, WORK_FACTORS_BETWEEN_LAUNCHES, pattern_rank, work_of
 from longshore_study.store import selection
 from longshore_study.store.launch_store import Store
 
@@ -88,7 +88,7 @@ def ranked_variants(figures: Iterable[Figure]) -> list[RankedVariant]:
             continue
         cell = {name: value for name, value in figure.key.cell.items() if name != "program"}
         factors = {**cell, **figure.key.variant}
-        work_names = (*work_of(pattern), *WORK_BETWEEN)
+        work_names = (*work_of(pattern), *WORK_FACTORS_BETWEEN_LAUNCHES)
         work = {name: value for name, value in factors.items() if name in work_names and value not in ({}, None)}
         how = {name: value for name, value in factors.items() if name not in work_names}
         name = canonical({"pattern": pattern, "work": work, "how": how, "simulated": figure.simulated})
@@ -177,5 +177,5 @@ def newest_session(store: Store, name: str, session: str | None = None) -> tuple
 
 def _work_order(entry: RankedVariant) -> list[tuple[float, str]]:
     """A sort key for work: the levels of its factors in the order of the command line."""
-    levels = [entry.work.get(name) for name in (*work_of(entry.pattern), *WORK_BETWEEN)]
+    levels = [entry.work.get(name) for name in (*work_of(entry.pattern), *WORK_FACTORS_BETWEEN_LAUNCHES)]
     return [(float(level), "") if isinstance(level, int | float) else (0.0, str(level or "")) for level in levels]

@@ -13,7 +13,7 @@ from longshore_study.attribution.rules import Rule
 from longshore_study.attribution.suspected_variables import Suspected
 from longshore_study.compare.comparison import Comparison
 from longshore_study.compare.estimate import metric_ratio
-from longshore_study.patterns import BETWEEN, PATTERNS
+from longshore_study.patterns import FACTORS_BETWEEN_LAUNCHES, PATTERNS
 from longshore_study.store.launch_store import Launch
 from longshore_study.study_file.environment_variables import descriptions, to_table
 from longshore_study.study_file.hypothesis_reader import ENVIRONMENTS
@@ -55,7 +55,7 @@ def study_text(
     draft: Draft, levels: Mapping[str, tuple[bool, list[Any]]], left_out: Sequence[str], sessions: int
 ) -> str:
     of_pattern = PATTERNS[draft.program].factors
-    launching = {*BETWEEN, "environment"}
+    launching = {*FACTORS_BETWEEN_LAUNCHES, "environment"}
     between = {n: v for n, (of_cell, v) in levels.items() if n in launching or (of_cell and n in of_pattern)}
     within = {n: v for n, (_, v) in levels.items() if n not in between}
     measured = between.get("environment") or [{}]

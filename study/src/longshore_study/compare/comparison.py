@@ -38,7 +38,7 @@ from longshore_study.store.launch_store import Launch
 from longshore_study.store.selection import Side
 
 DEFAULT_MARGIN = 0.05
-LAYOUT = frozenset({"nodes", "ranks", "ranks_per_node"})
+LAYOUT_SIZES = frozenset({"nodes", "ranks", "ranks_per_node"})
 """A row with none of these factors gets a warning."""
 
 
@@ -264,7 +264,7 @@ def _with_absence(row: JudgedRow) -> JudgedRow:
         word = verdict.FAILED if (reason or "").startswith("failed") else verdict.MISSING
         if reason:
             warnings.append(f"nothing in {name}: {reason}")
-    if not LAYOUT & row.key.factors.keys():
+    if not LAYOUT_SIZES & row.key.factors.keys():
         warnings.append("the layout (nodes, ranks) that it was measured in is not recorded")
     return replace(row, verdict=word, warnings=tuple(warnings))
 

@@ -32,7 +32,6 @@ from longshore_study.store.asked_and_found import difference
 from longshore_study.study_file import environment_variables
 
 EXIT_LAUNCH_FAILED = 1
-NOTHING_COULD_RUN = 2  # exit status of longshore-bench if every variant was skipped, or after a usage error
 _FRAME = re.compile(r"\s*-{20,}\s*")
 _MIN_FREE_BYTES = 64 * 2**10
 MAX_RECORD_BYTES = 512 * 2**20  # of one launch, whose records are held in memory
@@ -226,7 +225,7 @@ def _lines(path: Path) -> tuple[list[str], str | None]:
 def _judge(cell: Cell, result: ChildResult, lines: list[str]) -> tuple[str | None, str | None]:
     """The failure, and the reason why every variant was skipped. At least one of them is None."""
     kinds = [_kind(line) for line in lines]
-    if result.exit_status == NOTHING_COULD_RUN and "end" in kinds:
+    if result.exit_status == records.EXIT_ALL_SKIPPED and "end" in kinds:
         reasons = [json.loads(line).get("skipped") for line, kind in zip(lines, kinds, strict=True) if kind == "result"]
         if reasons and all(reasons):
             return None, str(reasons[0])

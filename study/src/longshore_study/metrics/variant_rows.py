@@ -14,7 +14,7 @@ from longshore_study.base.groups import grouped
 from longshore_study.base.json_values import canonical
 from longshore_study.base.near_and_far import by_distance
 from longshore_study.metrics.launch_metrics import Figure
-from longshore_study.patterns import BETWEEN, CONTROL, PATTERNS, pattern_rank
+from longshore_study.patterns import CONTROL, FACTORS_BETWEEN_LAUNCHES, PATTERNS, pattern_rank
 from longshore_study.patterns.pattern import WAY
 
 _GIVEN_WAYS = {
@@ -23,13 +23,13 @@ _GIVEN_WAYS = {
 }  # fmt: skip
 CHOICES = frozenset(
     name
-    for factors in (BETWEEN, *(pattern.factors for pattern in PATTERNS.values()))
+    for factors in (FACTORS_BETWEEN_LAUNCHES, *(pattern.factors for pattern in PATTERNS.values()))
     for name, factor in factors.items()
     if factor.role == WAY and name not in _GIVEN_WAYS
 ) | {"indexing", "environment"}
 """The factors that a user chooses: the ways to do the work, except those that the data of a program
 determine. Among rows that agree in all other factors, one row is the best."""
-LAYOUT = ("nodes", "ranks", "ranks_per_node", "tasks_per_node", "grid", "domain")
+LAYOUT_COLUMNS = ("nodes", "ranks", "ranks_per_node", "tasks_per_node", "grid", "domain")
 """The factors of the layout of ranks. Tables always show these factors."""
 MEASUREMENTS = ("part", "test", "datatype", "processes")
 """The factors that name a benchmark. Tables show these factors before the sizes."""
@@ -146,7 +146,7 @@ def _order(row: VariantRow) -> tuple[Any, ...]:
 def reading_order(factors: Mapping[str, Any]) -> tuple[Any, ...]:
     """A sort key for rows: by layout, then by the name of the benchmark, then by other factors with
     `bytes` at the end, then by the factors that a user chooses."""
-    first = {name: index for index, name in enumerate((*LAYOUT, *MEASUREMENTS))}
+    first = {name: index for index, name in enumerate((*LAYOUT_COLUMNS, *MEASUREMENTS))}
     names = sorted(factors, key=lambda name: (name in CHOICES, first.get(name, len(first)), name == "bytes", name))
     return tuple((name, _sortable(factors[name])) for name in names)
 

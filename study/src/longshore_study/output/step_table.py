@@ -15,13 +15,14 @@ from longshore_study.base.groups import grouped
 from longshore_study.base.json_values import attributes
 from longshore_study.compare.contrast import Contrast
 from longshore_study.metrics.launch_metrics import unit_of_whom
-from longshore_study.metrics.variant_rows import LAYOUT
+from longshore_study.metrics.variant_rows import LAYOUT_COLUMNS
 from longshore_study.store.simulated import heading
 
 MAX_WIDTH = 160  # characters, if the output is no terminal
 _ALL_STEPS = "all steps"
 _ORDER = (
-    *LAYOUT, "scope", "kernel", "elements", "type", "transport", "strategy", "algorithm", "mode", "tasks", "memory",
+    *LAYOUT_COLUMNS, "scope", "kernel", "elements", "type", "transport", "strategy", "algorithm", "mode", "tasks",
+    "memory",
 )  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from longshore_study.base import terminal
 from longshore_study.base.json_values import attributes
 from longshore_study.base.near_and_far import nanoseconds
 from longshore_study.metrics.launch_metrics import Measurements, unit_of_whom
-from longshore_study.metrics.variant_rows import CHOICES, LAYOUT, VariantRow
+from longshore_study.metrics.variant_rows import CHOICES, LAYOUT_COLUMNS, VariantRow
 from longshore_study.output.rows import grouped_by
 
 STATISTIC = "median over launches"
@@ -67,7 +67,9 @@ def _print_pattern(pattern: str, metric: str, rows: Sequence[VariantRow], *, ver
     shared, names = terminal.varying(described)
     # The name of a test comes before its sizes, so that rows of several benchmarks are
     # distinguished by the test and not by a size.
-    names.sort(key=lambda name: (name not in ("tag", "study"), name not in LAYOUT, name != "test", name in CHOICES))
+    names.sort(
+        key=lambda name: (name not in ("tag", "study"), name not in LAYOUT_COLUMNS, name != "test", name in CHOICES)
+    )
     implied = [] if verbose else _implied(names, described)
     unit = unit_of_whom(rows[0].metrics[metric]["unit"], rows[0].metrics[metric].get("per", ""))
     notes = [_note(row, every_row=all(other.imported for other in rows)) for row in rows]
@@ -85,7 +87,7 @@ def _print_pattern(pattern: str, metric: str, rows: Sequence[VariantRow], *, ver
     shown = {name: value for name, value in shared.items() if value not in ("", {})}
     imported = ", imported" if all(row.imported for row in rows) else ""
     title = f"{pattern}: {metric}, {STATISTIC} ({terminal.factors(shown)}{imported})"
-    right = {unit, "launches", "of best", *LAYOUT}
+    right = {unit, "launches", "of best", *LAYOUT_COLUMNS}
     terminal.print_table(title, columns, body, right=right, styles=["best" if row.best else None for row in rows])
     if implied:
         levels = {
@@ -104,7 +106,7 @@ def _implied(names: Sequence[str], described: Sequence[dict[str, Any]]) -> list[
     for name in names:
         without = {tuple(str(row.get(column)) for column in kept) for row in described}
         within = {tuple(str(row.get(column)) for column in (*kept, name)) for row in described}
-        if kept and len(within) == len(without) and name not in LAYOUT:
+        if kept and len(within) == len(without) and name not in LAYOUT_COLUMNS:
             implied.append(name)
         else:
             kept.append(name)

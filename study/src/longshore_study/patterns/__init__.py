@@ -24,7 +24,7 @@ PATTERNS: dict[str, Pattern] = {pattern.name: pattern for pattern in _declared()
 MEASURED = tuple(name for name in PATTERNS if name != CONTROL)
 """The patterns that are compared and ranked."""
 
-BETWEEN: dict[str, Factor] = {
+FACTORS_BETWEEN_LAUNCHES: dict[str, Factor] = {
     "transport": words(WAY, "threads mpi shmem ucx simulated"),
     "machine": free_text(WAY),
     "ranks": count(WORK, 1, LARGEST_RANKS),
@@ -33,7 +33,10 @@ BETWEEN: dict[str, Factor] = {
     "stack": free_text(WAY),
 }
 """The factors of all patterns that need a new launch, besides `environment`."""
-WORK_BETWEEN = (*(name for name, factor in BETWEEN.items() if factor.role == WORK), "environment")
+WORK_FACTORS_BETWEEN_LAUNCHES = (
+    *(name for name, factor in FACTORS_BETWEEN_LAUNCHES.items() if factor.role == WORK),
+    "environment",
+)
 """The factors of a launch that belong to the work of any pattern."""
 LAUNCHED_ALIKE = ("transport", "ranks", "ranks_per_node", "environment")
 """The factors that a cell has in common with its control cell."""

@@ -19,12 +19,11 @@ from urllib.parse import quote, unquote
 from longshore_study.base.errors import LongshoreError, UsageError
 from longshore_study.store import records
 from longshore_study.store.asked_and_found import difference
-from longshore_study.store.records import Record, RecordError
+from longshore_study.store.records import EXIT_ALL_SKIPPED, Record, RecordError
 
 _LONGEST_NAME = 200  # bytes; file systems allow 255, and a temporary name is longer than the final one
 _FILE_NAME = re.compile(r"([0-9a-f]{12})-(\d{3,})(?:\.\d+)?\.jsonl$")  # cell_id and launch index
 _SHORTENED = re.compile(r"~[0-9a-f]{16}$")
-_NOTHING_COULD_RUN = 2  # exit status of longshore-bench if it skipped all variants, with reasons as results
 _BRACE = ord("}")
 # A JSON string cannot contain these marks, since its quotes are escaped.
 _SAMPLE_MARKS = (b'"record":"sample"', b'"record": "sample"')
@@ -318,8 +317,8 @@ def _without_samples(lines: list[bytes]) -> list[tuple[int, bytes]]:
 
 def _first_problem(path: Path, line_count: int, envelope: Record, body: _Body) -> str | None:
     exit_status = envelope.get("exit_status")
-    nothing_could_run = exit_status == _NOTHING_COULD_RUN and body.end and all(r.get("skipped") for r in body.results)
-    if exit_status and not nothing_could_run:
+    all_skipped = exit_status == EXIT_ALL_SKIPPED and body.end and all(r.get("skipped") for r in body.results)
+    if exit_status and not all_skipped:
         tail = envelope.get("stderr_tail") or []
         last = f": {str(tail[-1]).strip()}" if tail else ""
         return f"{path}: failed with exit status {exit_status}{last}"

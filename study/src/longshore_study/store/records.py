@@ -12,6 +12,9 @@ from longshore_study.base.errors import LongshoreError
 
 SCHEMA = 1
 """The schema version that this program writes. It reads all versions up to this one."""
+EXIT_ALL_SKIPPED = 2
+"""Exit status of longshore-bench if it skipped every variant, with reasons as results. A usage
+error has the same status."""
 
 _TYPE_NAMES = {dict: "an object", list: "a list", str: "a text", int: "an integer", float: "a number"}
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from longshore_study.importers.imported import MetricChoice
 from longshore_study.importers.json_path import parse_path
-from longshore_study.patterns import BETWEEN
+from longshore_study.patterns import FACTORS_BETWEEN_LAUNCHES
 from longshore_study.study_file.toml_positions import Path as KeyPath
 from longshore_study.study_file.toml_values import Values
 
@@ -25,7 +25,7 @@ _NEEDED = {
     "regex": ("pattern", "figure", "unit"), "json": ("path", "figure", "unit"), "csv": ("figure", "unit"),
 }  # fmt: skip
 _LONGEST_EXPRESSION = 2000
-_TAKEN = ("program", "environment", *BETWEEN)
+_TAKEN = ("program", "environment", *FACTORS_BETWEEN_LAUNCHES)
 """Names of factors that all launches have."""
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from longshore_study.base.errors import suggestion
 from longshore_study.base.expression import Expression, ExpressionError, canonical_name, parse
-from longshore_study.patterns import BETWEEN, PATTERNS
+from longshore_study.patterns import FACTORS_BETWEEN_LAUNCHES, PATTERNS
 from longshore_study.patterns.pattern import LARGEST_RANKS, Factor, Guideline
 from longshore_study.study_file import environment_variables
 from longshore_study.study_file.hypothesis_reader import read_hypothesis
@@ -95,7 +95,7 @@ class StudyReader(Values):
         levels = _union([between for between, _ in betweens])
         for name in sorted(within.keys() & levels.keys()):
             self.problem((*where, "within", name), f"'{name}' is in within and in between; it can vary in one only")
-        exclude = self.exclude(block, where, {**within, **levels}, {**factors, **BETWEEN})
+        exclude = self.exclude(block, where, {**within, **levels}, {**factors, **FACTORS_BETWEEN_LAUNCHES})
         return [
             PatternBlock(
                 program=program,
@@ -156,7 +156,7 @@ class StudyReader(Values):
             command=tuple(command),
             format=wanted,
             between=between,
-            exclude=self.exclude(block, where, between, BETWEEN),
+            exclude=self.exclude(block, where, between, FACTORS_BETWEEN_LAUNCHES),
             launch_settings=self.launch_settings(block, where, general),
             launch=launch,
             metric=read_metric(self, block, where, wanted, between),
@@ -213,10 +213,10 @@ class StudyReader(Values):
             return
         if value in self.levels_of_externals.get(canonical_name(name), ()):
             return
-        if name in BETWEEN:
-            known = {**known, name: [BETWEEN[name]]}
+        if name in FACTORS_BETWEEN_LAUNCHES:
+            known = {**known, name: [FACTORS_BETWEEN_LAUNCHES[name]]}
         if canonical_name(name) not in known:
-            names = {**known, **BETWEEN, "environment": [], **self.levels_of_externals}
+            names = {**known, **FACTORS_BETWEEN_LAUNCHES, "environment": [], **self.levels_of_externals}
             if canonical_name(name) in names:
                 levels = (shown(level) for level in self.levels_of_externals[canonical_name(name)])
                 self.problem(where, f"{name}: no [[external]] has the level {shown(value)}{listed(levels)}")
@@ -236,7 +236,7 @@ class StudyReader(Values):
             key_path = (*where, name)
             factor = known.get(canonical_name(name))
             if factor is None:
-                misplaced = name in (*BETWEEN, "environment")
+                misplaced = name in (*FACTORS_BETWEEN_LAUNCHES, "environment")
                 move = " (it varies between launches: move it to between)" if misplaced else ""
                 hint = move or suggestion(name, known) or listed(known)
                 self.problem(key_path, f"unknown factor '{name}' of {program}{hint}")
@@ -267,7 +267,7 @@ class StudyReader(Values):
     ) -> dict[str, list[Any]]:
         others = {name: given for name, given in table.items() if name != "environment"}
         environment = self.environment(table.get("environment", [{}]), (*where, "environment"))
-        found = self.factors(others, where, {**factors, **BETWEEN}, program)
+        found = self.factors(others, where, {**factors, **FACTORS_BETWEEN_LAUNCHES}, program)
         found.setdefault("transport", ["threads"])
         if "ranks" not in found and not ("nodes" in found and found["transport"] == [SIMULATED]):
             self.problem(where, "the number of ranks is missing; write between = { ranks = [2] }")
@@ -282,8 +282,8 @@ class StudyReader(Values):
                 continue
             key_path = (*where, name)
             levels = given if isinstance(given, list) else [given]
-            if name in BETWEEN:
-                levels = self.levels(name, given, BETWEEN[name], key_path)
+            if name in FACTORS_BETWEEN_LAUNCHES:
+                levels = self.levels(name, given, FACTORS_BETWEEN_LAUNCHES[name], key_path)
             elif not levels or any(isinstance(level, dict | list) for level in levels):
                 self.problem(key_path, f"{name} must be a list of numbers or texts, found {shown(given)}")
             found[canonical_name(name)] = levels

@@ -9,7 +9,7 @@ from typing import Any
 
 from longshore_study.base.errors import suggestion
 from longshore_study.base.expression import canonical_name
-from longshore_study.patterns import BETWEEN, PATTERNS
+from longshore_study.patterns import FACTORS_BETWEEN_LAUNCHES, PATTERNS
 from longshore_study.study_file import environment_variables
 from longshore_study.study_file.study import PatternBlock, Step
 from longshore_study.study_file.toml_positions import Path as KeyPath
@@ -94,7 +94,7 @@ def _changes(
 def _unknown(written: str, pattern: str, levels: Mapping[str, Any]) -> str:
     factor = canonical_name(written)
     near = suggestion(written, levels)
-    if not near and factor in {**PATTERNS[pattern].factors, **BETWEEN}:
+    if not near and factor in {**PATTERNS[pattern].factors, **FACTORS_BETWEEN_LAUNCHES}:
         return f"'{written}' does not vary in this study; give its levels in within or between of [[pattern]] {pattern}"
     return f"unknown factor '{written}' of {pattern}{near or listed(levels)}"
 

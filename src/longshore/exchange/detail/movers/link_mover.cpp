@@ -29,7 +29,7 @@ link_mover::link_mover(const mover_context& context, const exchange_round& round
   store_.sort();
   pending_received_.reserve(received_.size());
   pending_lent_.reserve(lent_.size());
-  pending_read_.reserve(read_.size());
+  still_to_read_.reserve(read_.size());
   arrived_.reserve(posted_incoming_.size());
 }
 
@@ -137,7 +137,7 @@ void link_mover::start(std::span<const combiner> combiners) {
   next_sent_ = 0;
   begin(pending_received_, received_.size());
   begin(pending_lent_, lent_.size());
-  begin(pending_read_, read_.size());
+  begin(still_to_read_, read_.size());
   for (const auto& lent : lent_) {
     peers_->tell_binding(*lent.to_peer);
     signal(context_.ranks, lent.to_peer->ready, exchange_, lent.peer);
@@ -179,7 +179,7 @@ void link_mover::progress() {
   const auto finished = [this](std::size_t k) { finish(k); };
   send();
   before_polls(context_.ranks);
-  std::erase_if(pending_read_, [&](std::size_t i) {
+  std::erase_if(still_to_read_, [&](std::size_t i) {
     auto& read = read_[i];
     if (read.from_peer->ready.load(std::memory_order_acquire) < exchange_) return false;
     if (const auto binding = peers_->follow(*read.source, round_); binding != read.binding) {
@@ -212,7 +212,7 @@ void link_mover::progress() {
 }
 
 int link_mover::awaited_peer() const {
-  if (!pending_read_.empty()) return read_[pending_read_.front()].peer;
+  if (!still_to_read_.empty()) return read_[still_to_read_.front()].peer;
   if (!pending_received_.empty()) return received_[pending_received_.front()].peer;
   if (next_sent_ < sent_.size()) return sent_[next_sent_].peer;
   if (!pending_lent_.empty()) return lent_[pending_lent_.front()].peer;

@@ -156,7 +156,7 @@ class link_mover final : public mover {
   std::vector<std::size_t> arrived_;  // numbers of posted_incoming_
   std::uint64_t exchange_ = 0;
   std::size_t next_sent_ = 0;
-  std::vector<std::size_t> pending_received_, pending_lent_, pending_read_;
+  std::vector<std::size_t> pending_received_, pending_lent_, still_to_read_;
   bool has_kept_slots_ = false;
   traffic moved_;
   exchange_transfers transfers_;

@@ -8,6 +8,7 @@
 #include <longshore/exchange/detail/plan_memory.hpp>
 #include <longshore/exchange/transfers.hpp>
 #include <longshore/machine/tasks.hpp>
+#include <longshore/transport/cost_sink.hpp>
 #include <longshore/transport/team.hpp>
 #include <longshore/transport/traffic.hpp>
 

@@ -2,12 +2,12 @@
 // of earlier measurements; if the profile has none for this layout, the strategies are measured.
 #pragma once
 
+#include <longshore/core/detail/shared_function.hpp>
 #include <longshore/gather/options.hpp>
 #include <longshore/transport/team.hpp>
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -33,14 +33,14 @@ struct tuning_size {
   std::size_t requests;
 };
 /// Collective. Runs a prepared candidate with the first `requests` requests of the measurement.
-using run_candidate = std::function<void(std::size_t requests)>;
+using run_candidate = shared_function<void(std::size_t requests)>;
 /// Collective. Prepares a candidate. A candidate is left out if its preparation throws
 /// errc::out_of_memory, unsupported or usage on all ranks.
-using make_candidate = std::function<run_candidate(const gather_choice&)>;
+using make_candidate = shared_function<run_candidate(const gather_choice&)>;
 
 /// Collective. Makes a table of this size, and returns the function that makes candidates for that
 /// table.
-using prepare_candidates = std::function<make_candidate(const tuning_size&)>;
+using prepare_candidates = shared_function<make_candidate(const tuning_size&)>;
 
 /// Collective; all ranks pass the same options, except expected_requests. All ranks get the same
 /// decision. With strategy automatic, the call measures if the profile has nothing for this layout

@@ -70,7 +70,7 @@ class block_requests final : public detail::posted_blocks {
     are_sent_ = test_all(sends_);
     return are_sent_ || ended > 0;
   }
-  [[nodiscard]] bool has_ended() const noexcept override { return left_ == 0 && are_sent_; }
+  [[nodiscard]] bool is_done() const noexcept override { return left_ == 0 && are_sent_; }
 
  private:
   struct arriving_message {

@@ -1,6 +1,7 @@
 // Barriers and collectives over MPI, and the making of teams. Collectives use nonblocking MPI
 // calls, so that waits have a deadline. On one node, short collectives use shared memory instead of
 // MPI.
+#include <longshore/core/clock.hpp>
 #include <longshore/core/failing_exit.hpp>
 #include <longshore/transport/detail/channel_slots.hpp>
 #include <longshore/transport/detail/dissemination.hpp>

@@ -33,9 +33,9 @@ signal_format::signal_format(std::size_t slot_bytes, int slots)
 }
 
 signal_layout::signal_layout(std::size_t slot_bytes, int slots)
-    : first_slot(words_offset + round_up(slots * sizeof(std::uint64_t), interference_bytes)),
+    : slots_offset(words_offset + round_up(slots * sizeof(std::uint64_t), interference_bytes)),
       slot_stride(round_up(slot_bytes, cache_line_bytes)),
-      bytes(round_up(first_slot + slots * slot_stride, interference_bytes)) {}
+      bytes(round_up(slots_offset + slots * slot_stride, interference_bytes)) {}
 
 std::size_t library::end_bytes(const channel_end& end, bool /*sends*/) const {
   return signal_layout(end.slot_bytes, end.slots).bytes;
@@ -50,7 +50,7 @@ signal_end::signal_end(std::size_t slot_bytes, int slots, library& lib, region& 
       peer_offset_(peer_offset),
       slots_(slots) {
   const signal_layout layout(slot_bytes, slots);
-  first_slot_ = layout.first_slot;
+  slots_offset_ = layout.slots_offset;
   slot_stride_ = layout.slot_stride;
 }
 

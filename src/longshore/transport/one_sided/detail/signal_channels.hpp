@@ -62,7 +62,7 @@ struct signal_layout {
   signal_layout(std::size_t slot_bytes, int slots);
   static constexpr std::size_t own_credit_offset = cache_line_bytes,
                                words_offset = 2 * cache_line_bytes;
-  std::size_t first_slot, slot_stride, bytes;
+  std::size_t slots_offset, slot_stride, bytes;
 };
 
 class signal_receiver;
@@ -79,7 +79,7 @@ class signal_end {
 
  protected:
   [[nodiscard]] std::size_t slot_offset() const noexcept {
-    return first_slot_ + slot_ * slot_stride_;
+    return slots_offset_ + slot_ * slot_stride_;
   }
   void advance() noexcept { slot_ = slot_ + 1 == slots_ ? 0 : slot_ + 1; }
 
@@ -87,7 +87,7 @@ class signal_end {
   region& memory_;
   signal_format format_;
   std::byte* own_end_;
-  std::size_t peer_offset_, first_slot_, slot_stride_;
+  std::size_t peer_offset_, slots_offset_, slot_stride_;
   std::uint64_t slots_;
   std::size_t slot_ = 0;
 };

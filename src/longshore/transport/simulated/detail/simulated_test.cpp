@@ -1,6 +1,7 @@
 // The simulated machine: repeatability, deadlocks, and bad machine files.
 #include <longshore/core/error.hpp>
 #include <longshore/core/random.hpp>
+#include <longshore/transport/cost_sink.hpp>
 #include <longshore/transport/simulated/detail/event_queue.hpp>
 #include <longshore/transport/simulated/detail/test_machine.hpp>
 #include <longshore/transport/waiter.hpp>

@@ -115,7 +115,7 @@ struct region_slots {
   region_slots(const channel_end& end, one_sided::region& memory, std::size_t offset)
       : slots(end.slots) {
     const one_sided::signal_layout layout(end.slot_bytes, end.slots);
-    begin = memory.local() + offset + layout.first_slot;
+    begin = memory.local() + offset + layout.slots_offset;
     stride_bytes = layout.slot_stride;
   }
   int slots;

@@ -16,6 +16,7 @@ from longshore_study.execution.batch_session import submitted_jobs
 from longshore_study.execution.session_folder import Target, stored_study_files
 from longshore_study.planning.plan import Plan, make_plan
 from longshore_study.store.launch_store import Launch, Store
+from longshore_study.store.records import EXIT_ALL_SKIPPED
 from longshore_study.study_file.reader import load
 from longshore_study.study_file.study import Study
 
@@ -109,7 +110,7 @@ def _job(row: dict[str, Any]) -> dict[str, Any]:
 def nothing_could_run(launch: Launch) -> bool:
     """Whether the program skipped every variant with a reason. Such a launch is neither a
     measurement nor a failure."""
-    return launch.exit_status == 2 and launch.problem is None
+    return launch.exit_status == EXIT_ALL_SKIPPED and launch.problem is None
 
 
 def _plan(target: Target, study: Study | None) -> Plan | None:

@@ -8,11 +8,11 @@
 
 namespace longshore::detail {
 
-class memory_watch {
+class freed_memory_check {
  public:
-  /// Watches memory of a field, unless `lifetime` is empty.
+  /// Lists memory of a field for check(), unless `lifetime` is empty.
   void add(std::size_t field, std::weak_ptr<const void> lifetime);
-  /// Watches the shareable memory at an address, if there is any.
+  /// Lists the shareable memory at an address, if there is any.
   void add(std::size_t field, const std::byte* address);
   /// Throws errc::usage if memory was freed. Cost: one load for each memory.
   void check() const {

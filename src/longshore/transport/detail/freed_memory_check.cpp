@@ -1,5 +1,5 @@
-// Finds the memory that a plan watches, and refuses a plan whose memory was freed.
-#include <longshore/transport/detail/memory_watch.hpp>
+// Finds the shareable memory that a plan uses, and refuses a plan whose memory was freed.
+#include <longshore/transport/detail/freed_memory_check.hpp>
 
 #include <longshore/core/error.hpp>
 #include <longshore/transport/shareable_memory.hpp>
@@ -8,15 +8,15 @@
 
 namespace longshore::detail {
 
-void memory_watch::add(std::size_t field, std::weak_ptr<const void> lifetime) {
+void freed_memory_check::add(std::size_t field, std::weak_ptr<const void> lifetime) {
   if (!lifetime.expired()) memories_.push_back({field, std::move(lifetime)});
 }
 
-void memory_watch::add(std::size_t field, const std::byte* address) {
+void freed_memory_check::add(std::size_t field, const std::byte* address) {
   if (auto found = find_shareable(address)) add(field, std::move(found->lifetime));
 }
 
-void memory_watch::throw_for_freed(std::size_t field) {
+void freed_memory_check::throw_for_freed(std::size_t field) {
   fail(
       errc::usage,
       "the memory of the {} field was freed, and a plan still uses it: make a new plan for the new "

@@ -1,0 +1,18 @@
+// The smaller and the larger of two numbers, for public headers: <algorithm> has much else, and each
+// source that includes Longshore would compile it.
+#pragma once
+
+#include <type_traits>
+
+namespace longshore::detail {
+
+template <class Number>
+[[nodiscard]] constexpr Number smaller(Number a, std::type_identity_t<Number> b) noexcept {
+  return b < a ? b : a;
+}
+template <class Number>
+[[nodiscard]] constexpr Number larger(Number a, std::type_identity_t<Number> b) noexcept {
+  return a < b ? b : a;
+}
+
+}  // namespace longshore::detail
