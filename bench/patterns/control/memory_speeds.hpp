@@ -17,8 +17,7 @@ namespace longshore::bench {
 constexpr std::size_t memory_speeds_symmetric_bytes = std::size_t{1} << 20;
 
 /// Collective. Each rank has two buffers of `bytes` bytes, and may overwrite the second one. All
-/// ranks measure together. Returns "speeds" of docs/reference/records.md; empty if time is
-/// computed. Takes some 0.5 s.
+/// ranks measure together. Returns "speeds" of docs/reference/records.md. Takes some 0.5 s.
 [[nodiscard]] json measure_memory_speeds(team& ranks, const std::byte* from, std::byte* to,
                                          std::size_t bytes);
 
