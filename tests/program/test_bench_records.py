@@ -16,6 +16,8 @@ from bench_runs import (
     read_records,
 )
 
+ONE_REPETITION = ("--repetitions", "1", "--no-noise-probe")
+
 
 @pytest.mark.parametrize("transport", TRANSPORTS)
 def test_control_measures_the_inputs_of_the_communication_model(run: Run, tmp_path: Path, transport: str) -> None:
@@ -56,6 +58,25 @@ def test_control_measures_the_inputs_of_the_communication_model(run: Run, tmp_pa
     reasons = " ".join(result["skipped"] for result in results if "skipped" in result)
     assert "in shift every rank sends to the next one" in reasons
     assert "not over alltoallv" in reasons
+
+
+def test_a_copy_of_the_default_size_has_the_speeds_of_smaller_sizes(run: Run, tmp_path: Path) -> None:
+    for name, ranks, options in (("pair", 2, []), ("one", 1, []), ("size", 1, ["--bytes", "70000"])):
+        done = run(BENCH, "control", "--kernel", "copy", *options, *ONE_REPETITION, "--json", name, ranks=ranks)
+        assert done.returncode == 0, done.stderr
+    pair, one, size = (of_kind(read_records(tmp_path / name), "result")[0] for name in ("pair", "one", "size"))
+    assert "speeds" not in size
+    for result, ranks in ((pair, 2), (one, 1)):
+        *sets, large = result["speeds"]
+        assert [of_set["bytes"] for of_set in sets] == [2**exponent for exponent in range(15, 15 + len(sets))]
+        assert len(sets) >= 10
+        assert set(large) == {"bytes", "copy"}
+        assert large["copy"] >= result["metrics"]["best_bandwidth"]["value"]
+        for of_set in sets:
+            has_neighbours = ranks == 2 and of_set["bytes"] <= 2**21
+            names = {"bytes", "copy", "lines", "random_lines"} | ({"neighbour_copy"} if has_neighbours else set())
+            assert set(of_set) == names
+            assert all(value > 0 for value in of_set.values()), of_set
 
 
 @pytest.mark.parametrize("transport", TRANSPORTS)

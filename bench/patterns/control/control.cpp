@@ -2,6 +2,7 @@
 // study contains this pattern. If its results change between two sessions, the machine changed, and
 // not the program.
 #include "patterns/control/kernels.hpp"
+#include "patterns/control/memory_speeds.hpp"
 #include "patterns/patterns.hpp"
 
 #include <longshore/transport/launch/raw_calls_of.hpp>
@@ -11,8 +12,9 @@
 namespace longshore::bench {
 namespace {
 
-std::size_t bytes_of(const variant& levels, std::size_t default_bytes) {
-  return levels.contains("bytes") ? levels.at("bytes").get<std::size_t>() : default_bytes;
+std::optional<std::size_t> bytes_of(const variant& levels) {
+  if (!levels.contains("bytes")) return std::nullopt;
+  return levels.at("bytes").get<std::size_t>();
 }
 
 // Removes factors without effect on the kernel.
@@ -66,17 +68,13 @@ std::unique_ptr<measurement> make_kernel(team& ranks, const variant& levels, con
   const auto level = [&](const char* name) {
     return levels.contains(name) ? levels.at(name).get<std::string>() : std::string();
   };
-  // Hosts may have different caches, so all ranks use the default size of rank 0.
-  if (kernel == "copy")
-    return make_copy(ranks, bytes_of(levels, ranks.broadcast_value(default_copy_bytes())));
-  if (kernel == "put")
-    return make_put(ranks, level("over"), level("pair"), bytes_of(levels, pingpong_bytes));
-  if (kernel == "pingpong" && level("over") == "raw")
-    return make_raw_pingpong(ranks, bytes_of(levels, pingpong_bytes));
-  if (kernel == "pingpong") return make_channel_pingpong(ranks, bytes_of(levels, pingpong_bytes));
+  if (kernel == "copy") return make_copy(ranks, bytes_of(levels));
+  const std::size_t bytes = bytes_of(levels).value_or(pingpong_bytes);
+  if (kernel == "put") return make_put(ranks, level("over"), level("pair"), bytes);
+  if (kernel == "pingpong" && level("over") == "raw") return make_raw_pingpong(ranks, bytes);
+  if (kernel == "pingpong") return make_channel_pingpong(ranks, bytes);
   if (kernel == "loggp") return make_loggp(ranks, level("over"), level("pair"));
-  if (kernel == "shift")
-    return make_shift(ranks, level("over"), level("pair"), bytes_of(levels, pingpong_bytes));
+  if (kernel == "shift") return make_shift(ranks, level("over"), level("pair"), bytes);
   if (kernel == "barrier") return make_barrier(ranks);
   return make_fetch_add(ranks, level("pair"));  // the only other level of factor kernel
 }
@@ -123,7 +121,9 @@ pattern control_pattern() {
       .settle = drop_ineffective_factors,
       .symmetric_bytes = [](const variant& levels, int ranks) -> std::size_t {
         constexpr std::size_t buffers = 16;
-        if (!levels.contains("bytes") || levels.at("kernel") == "copy") return 0;
+        if (levels.at("kernel") == "copy")
+          return levels.contains("bytes") ? 0 : memory_speeds_symmetric_bytes;
+        if (!levels.contains("bytes")) return 0;
         return buffers * levels.at("bytes").get<std::size_t>() *
                (levels.at("kernel") == "shift" ? static_cast<std::size_t>(ranks) : 1);
       }};

@@ -1,7 +1,8 @@
 // Kernel copy: chooses between memcpy and streaming stores once, and then times copies of one large
-// buffer per rank.
+// buffer per rank. With buffers of the default size, it measures smaller sizes at the end.
 #include "patterns/control/kernels.hpp"
 
+#include "patterns/control/memory_speeds.hpp"
 #include "patterns/memory_check.hpp"
 
 #include <longshore/core/bytes.hpp>
@@ -13,7 +14,6 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
-#include <limits>
 
 namespace longshore::bench {
 namespace {
@@ -23,9 +23,10 @@ namespace {
 // choice would differ between launches, and look like a change of the machine.
 class copy_measurement final : public measurement {
  public:
-  copy_measurement(team& ranks, std::size_t bytes)
+  copy_measurement(team& ranks, std::size_t bytes, bool all_sizes)
       : team_(ranks),
         bytes_(bytes),
+        all_sizes_(all_sizes),
         from_(checked_bytes(ranks, bytes), "huge"),
         to_(bytes, "huge") {
     random_stream random(bytes, static_cast<std::uint64_t>(ranks.rank()));
@@ -40,8 +41,7 @@ class copy_measurement final : public measurement {
                                                reached_cache_bytes(sharing), doubtful_factor);
     // If streaming is possible on any rank, all ranks get this value and measure together.
     if (possible[static_cast<std::size_t>(store_kind::streaming)])
-      streaming_ = !(best_seconds([&] { copy_plainly(); }) * clearly_faster <
-                     best_seconds([&] { copy_streaming(); }));
+      streaming_ = !(plain_seconds() * clearly_faster < streaming_seconds());
   }
 
   // Changes the source, so that the previous copy is wrong.
@@ -62,14 +62,22 @@ class copy_measurement final : public measurement {
   [[nodiscard]] std::vector<metric> metrics(const summary& seconds) override {
     const double node_gigabytes =
         2e-9 * static_cast<double>(bytes_) * team_.size() / team_.nodes().node_count();
-    const double plain = best_seconds([&] { copy_plainly(); });
+    const double plain = plain_seconds();
+    best_bandwidth_ = node_gigabytes / std::min(seconds.best, plain);
     return {per_node("bandwidth", node_gigabytes / seconds.median, "GB/s"),
             per_node("best_bandwidth", node_gigabytes / seconds.best, "GB/s"),
             per_node("memcpy_best_bandwidth", node_gigabytes / plain, "GB/s")};
   }
+  [[nodiscard]] json facts() override {
+    if (!all_sizes_ || team_.costs() != nullptr) return json::object();
+    json speeds = measure_memory_speeds(team_, from_.data(), to_.data(), bytes_);
+    speeds.push_back({{"bytes", 2 * bytes_}, {"copy", best_bandwidth_}});
+    return {{"speeds", speeds}};
+  }
 
  private:
   static constexpr double clearly_faster = 1.15;
+  static constexpr int tries = 9;
 
   static std::size_t checked_bytes(team& ranks, std::size_t bytes) {
     check_memory(ranks, "the two buffers of a copy", 2.0 * static_cast<double>(bytes));
@@ -88,29 +96,22 @@ class copy_measurement final : public measurement {
     if (rest > 0) std::memcpy(to_.data() + bytes_ - rest, from_.data() + bytes_ - rest, rest);
   }
 
-  // Collective. The shortest of some tries. The time of a try is that of the slowest rank.
-  template <class Copy>
-  double best_seconds(const Copy& copy) {
-    constexpr int tries = 9;
-    double best = std::numeric_limits<double>::infinity();
-    for (int i = 0; i < tries; ++i) {
-      team_.barrier();
-      const double start = team_.now();
-      copy();
-      best = std::min(best, team_.allreduce_value(team_.now() - start, reduction::max));
-    }
-    return best;
+  double plain_seconds() {
+    return shortest_seconds(team_, tries, [&] { copy_plainly(); });
+  }
+  double streaming_seconds() {
+    return shortest_seconds(team_, tries, [&] { copy_streaming(); });
   }
 
   team& team_;
   std::size_t bytes_;
+  bool all_sizes_;
+  double best_bandwidth_ = 0;
   memory_block from_, to_;
   stream_loop<double> stream_ =
       find_stream_loop<double>(stream_kernel::copy, store_kind::streaming);
   bool streaming_ = false;
 };
-
-}  // namespace
 
 std::size_t default_copy_bytes() {
   const std::size_t caches =
@@ -118,8 +119,12 @@ std::size_t default_copy_bytes() {
   return std::clamp(std::bit_ceil(2 * caches), std::size_t{1} << 24, std::size_t{1} << 28);
 }
 
-std::unique_ptr<measurement> make_copy(team& ranks, std::size_t bytes) {
-  return std::make_unique<copy_measurement>(ranks, bytes);
+}  // namespace
+
+std::unique_ptr<measurement> make_copy(team& ranks, std::optional<std::size_t> bytes) {
+  // Hosts may have different caches, so all ranks use the default size of rank 0.
+  return std::make_unique<copy_measurement>(
+      ranks, bytes ? *bytes : ranks.broadcast_value(default_copy_bytes()), !bytes);
 }
 
 }  // namespace longshore::bench

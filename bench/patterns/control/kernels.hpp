@@ -9,18 +9,18 @@
 #include <cstddef>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace longshore::bench {
 
 constexpr std::size_t pingpong_bytes = 8;  ///< the smallest message, which is a count
 
-/// The default number of bytes per rank of a copy. Source and destination together are at least
-/// four times the caches of the machine, as for pattern stream, but at most 512 MiB.
-[[nodiscard]] std::size_t default_copy_bytes();
 /// A memory copy on all ranks at once. Throws errc::out_of_memory if the buffers of all ranks do not
-/// fit.
-[[nodiscard]] std::unique_ptr<measurement> make_copy(team& ranks, std::size_t bytes);
+/// fit. By default, source and destination together are at least four times the caches of the
+/// machine, as for pattern stream, but at most 512 MiB. Then the record also has the speeds of
+/// smaller sizes (memory_speeds.hpp).
+[[nodiscard]] std::unique_ptr<measurement> make_copy(team& ranks, std::optional<std::size_t> bytes);
 
 /// A message from rank 0 to the last rank and back, over a channel.
 [[nodiscard]] std::unique_ptr<measurement> make_channel_pingpong(team& ranks, std::size_t bytes);

@@ -16,6 +16,7 @@ from longshore_study.cli.command_line import main, parser_of
 from longshore_study.metrics.launch_metrics import measure
 from longshore_study.output.next_commands import next_commands
 from longshore_study.patterns import PATTERNS
+from longshore_study.report.bounds import bound_for, bounds_text
 from longshore_study.report.facts import gather_facts
 from longshore_study.report.page import build_page
 from longshore_study.store import records
@@ -160,7 +161,7 @@ def test_the_bound_is_shown_or_its_absence(store: Store) -> None:
     copies(store, 12.0)
     copies(store, 3.0, transport="shmem")
     assert {one.where.split(", ")[1]: one.bound_text for one in answered(store)} == {
-        "threads": "25%", "mpi": "no bound", "shmem": "200% (in cache?)",
+        "threads": "17%", "mpi": "no bound", "shmem": "134% (in cache?)",
     }  # fmt: skip
 
 
@@ -252,10 +253,31 @@ def test_the_report_begins_with_the_best_choices(store: Store) -> None:
     threads = rows["Gather one node, threads"]
     assert threads.one("td", "c-choice").one("b").text == "direct"
     assert "auto chose direct: 8" in threads.text
-    assert "60 %" in threads.one("td", "c-share").text.replace("\u202f", " ")
+    assert "40 %" in threads.one("td", "c-share").text.replace("\u202f", " ")
     assert "no bound" in rows["Gather 2 virtual nodes, mpi"].one("td", "c-share").text
     typed = [code.text for code in section.one("dl", "commands").all("code")]
     assert any(line.startswith("longshore-bench gather --ranks 2 --strategy direct,auto") for line in typed)
+
+
+def test_a_report_with_speeds_by_size_names_the_bound_and_the_cause_of_a_low_share(store: Store) -> None:
+    """200 GB/s at the size of the data. Main memory, which has 1 GB/s, bounds nothing here."""
+    speeds = [{"bytes": 2000, "copy": 200.0, "neighbour_copy": 20.0}, {"bytes": 10**9, "copy": 1.0}]
+    copy = result("control", {"kernel": "copy"}, "bandwidth", 1.0, "GB/s") | {"speeds": speeds}
+    launch(store, [copy], index=0)
+    facts = {"traffic": {"messages": 4, "payload_bytes": 2000}}
+    facts["cache_line_seconds"] = {"median": 1e-9, "p10": 1e-9, "p90": 1e-9}
+    ghosts = result("ghost", {"mesh": "band", "strategy": "direct", "fields": 1}, "ghost_bandwidth", 10.0, "GB/s")
+    launch(store, [ghosts | facts], index=0)
+    page_facts = gather_facts(sides(store, ["q"]))
+    section = parse(build_page(page_facts)).one("section", id="verdict")
+    assert section.one("p", "verdict").text.endswith("of what the memory of this machine allows where their data lie.")
+    assert section.one("td", "c-share").text.replace("\u202f", " ") == "10 % lines"
+    assert "“Lines”: at least half" in section.text
+    assert "“Signals”" not in section.text
+    bound = bound_for(page_facts, page_facts.of_pattern("ghost"))
+    assert bound is not None
+    assert bound.value == pytest.approx(100.0)  # each byte is read and written
+    assert bounds_text([bound]) == "the measured memory copy at the size of the data, here 100 GB/s"
 
 
 def test_a_report_of_several_tags_has_no_next_commands(store: Store) -> None:

@@ -13,7 +13,8 @@ from longshore_study.analyses.winners import RankedVariant, ranked_variants
 from longshore_study.base.errors import UsageError
 from longshore_study.cli.command_line import main
 from longshore_study.metrics.launch_metrics import measure
-from longshore_study.metrics.memory_bound import moved_gigabytes_per_second
+from longshore_study.metrics.memory_bound import share_of_bound
+from longshore_study.metrics.memory_speeds import MemorySpeeds
 from longshore_study.output.winner_table import render
 from longshore_study.store.launch_store import Store
 
@@ -38,6 +39,9 @@ def put(
 ) -> None:
     cell = {"program": pattern, "transport": more.get("transport", "threads"), "ranks": 2, "environment": {}}
     cell |= {"nodes": more["nodes"]} if "nodes" in more else {}
+    facts: dict[str, Any] = {
+        name: more[name] for name in ("speeds", "traffic", "seconds", "cache_line_seconds") if name in more
+    }
     metric = METRIC.get(pattern, "bandwidth")
     result = {
         "record": "result",
@@ -45,10 +49,15 @@ def put(
         "variant": dict(variant),
         "verified": more.get("verified", True),
         "metrics": {metric: {"value": value, "unit": "GB/s", "better": "higher"}},
+        **facts,
     }
     envelope = {"study": "q", "tag": more.get("tag", "q"), "session": session, "cell": cell, "launch_index": index}
     envelope["exit_status"] = 0
-    lines = [{"record": "launch", "schema": 1}, result, {"record": "end", "status": "ok"}]
+    lines = [
+        {"record": "launch", "schema": 1, "ranks": 2},
+        result,
+        {"record": "end", "status": "ok"},
+    ]
     store.write_launch({**envelope, "within": dict(variant)}, [json.dumps(line) for line in lines])
 
 
@@ -120,28 +129,77 @@ def test_the_bound_is_the_copy_of_the_same_launching_and_session(store: Store) -
     }
 
 
+def moved_on_node(pattern: str, value: float, factors: dict[str, Any], nodes: int | None = None) -> float | None:
+    """The GB/s of a node, as a share of a memory copy of 1 GB/s."""
+    return share_of_bound(pattern, value, factors, nodes, MemorySpeeds(1.0, {}))
+
+
 @pytest.mark.parametrize(
     ("pattern", "value", "factors", "moved"),
     [
         ("stream", 12.0, {}, 12.0),
-        ("gather", 16.0, {}, 24.0),
-        ("gather", 8.0, {"operation": "histogram"}, 24.0),
+        ("gather", 16.0, {}, 16.0),
+        ("gather", 8.0, {"operation": "histogram"}, 8.0),
         ("halo", 1e9 / 2**20, {"ranks": 4}, 8.0),
         ("halo", 1e9 / 2**20, {"ranks": 4, "ranks_per_node": 2}, 4.0),
         ("halo", 1.0, {}, None),
         ("sort", 1e9, {}, 28.0),
-        ("ghost", 8.0, {}, 72.0),
-        ("ghost", 8.0, {"operation": "accumulate", "type": "int32"}, 8.0 * (2 * 64 + 4) / 4),
-        ("ghost", 8.0, {"mesh": "band", "type": "float"}, 16.0),
-        ("ghost", 8.0, {"elements": 1000, "ghosts": 500, "ranks": 2}, 24.0),
-        ("ghost", 8.0, {"elements": 1000, "ghosts": 500, "ranks": 9}, 72.0),
+        ("ghost", 8.0, {}, 16.0),
+        ("ghost", 8.0, {"operation": "accumulate", "type": "int32"}, 24.0),
         ("unknown", 1.0, {}, None),
     ],
 )
 def test_bytes_are_counted_as_memory_copy_counts_them(
     pattern: str, value: float, factors: dict[str, Any], moved: float | None
 ) -> None:
-    assert moved_gigabytes_per_second(pattern, value, factors) == (None if moved is None else pytest.approx(moved))
+    assert moved_on_node(pattern, value, factors) == (None if moved is None else pytest.approx(moved))
+
+
+SPEEDS = [{"bytes": 1000, "copy": 100.0, "neighbour_copy": 20.0}, {"bytes": 10**8, "copy": 10.0}]
+LINE = {"median": 1e-6, "p10": 1e-6, "p90": 1e-6}
+
+
+@pytest.mark.parametrize(
+    ("gigabytes", "messages", "word"),
+    [
+        (60.0, 200, ""),  # at least half of the bound
+        (40.0, 0, "lines"),  # 40 of 20 GB/s, if all lines were a neighbour's
+        (8.0, 0, "instructions"),
+        (8.0, 1200, "signals"),  # 600 round trips of 1 us in 1 ms
+        (8.0, 800, "instructions"),
+        (12.0, 1400, "signals"),
+        (16.0, 1400, "lines"),
+        (120.0, 0, "noise"),
+    ],
+)
+def test_a_low_share_has_its_cause_in_a_word(store: Store, gigabytes: float, messages: int, word: str) -> None:
+    put(store, "control", {"kernel": "copy"}, 9.0, nodes=1, speeds=SPEEDS)
+    facts: dict[str, Any] = {
+        "nodes": 1,
+        "traffic": {"messages": messages, "payload_bytes": 1000},
+        "seconds": {"median": 1e-3},
+        "cache_line_seconds": LINE,
+    }
+    put(store, "ghost", {"mesh": "band"}, gigabytes / 2, **facts)
+    (entry,) = ranked(store)
+    assert entry.share == pytest.approx(gigabytes / 100)
+    assert entry.share_remark == word
+    assert not entry.of_main_memory
+    for index, fast in ((1, 30.0), (2, gigabytes / 2)):
+        put(store, "ghost", {"mesh": "band"}, fast, index=index, **facts)
+    if gigabytes < 50:
+        assert ranked(store)[0].share_remark == "noise", "one launch reached 60 %"
+
+
+def test_between_nodes_and_in_older_records_a_low_share_has_no_cause(store: Store) -> None:
+    facts: dict[str, Any] = {"traffic": {"messages": 2, "payload_bytes": 1000}, "seconds": {"median": 1e-3}}
+    put(store, "control", {"kernel": "copy"}, 100.0, nodes=1)
+    put(store, "control", {"kernel": "copy"}, 100.0, session="nodes", nodes=2, speeds=SPEEDS)
+    put(store, "ghost", {"mesh": "band"}, 5.0, **facts, cache_line_seconds=LINE, nodes=1)
+    put(store, "ghost", {"mesh": "band"}, 5.0, **facts, cache_line_seconds=LINE, session="nodes", nodes=2)
+    found = ranked(store)
+    assert [entry.share for entry in found] == pytest.approx([0.1, 0.1])
+    assert [(entry.share_remark, entry.of_main_memory) for entry in found] == [("", True), ("", False)]
 
 
 def test_the_tables_name_the_winner_the_bound_and_failures(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
@@ -163,7 +221,7 @@ def test_the_tables_name_the_winner_the_bound_and_failures(store: Store, capsys:
     assert "winner ep 10.000 - 50%" in lines
     assert "global 9.000 - 45%" in lines
     assert "winner put 200.0 - 28%" in lines or "winner 200.0 - 28%" in lines
-    assert any(line.startswith("of copy: bytes that the kernel reads and writes") for line in lines)
+    assert any(line.startswith("of bound: bytes that the kernel reads and writes") for line in lines)
     assert any("20.000 GB/s read and written" in line for line in lines)
     assert any(line.startswith("1 launch failed") for line in lines)
     choose = lines[lines.index("which to choose") :]
@@ -212,17 +270,17 @@ def test_winners_are_those_of_one_tag(store: Store, capsys: pytest.CaptureFixtur
 
 
 def test_the_traffic_of_a_sort_depends_on_its_items_and_its_exchange() -> None:
-    keys = moved_gigabytes_per_second("sort", 1e9, {"exchange": "put", "key_type": "uint32", "payload": 0})
+    keys = moved_on_node("sort", 1e9, {"exchange": "put", "key_type": "uint32", "payload": 0})
     assert keys == 28
-    assert moved_gigabytes_per_second("sort", 1e9, {"exchange": "put", "key_type": "uint64", "payload": 56}) == 64 * 7
-    assert moved_gigabytes_per_second("sort", 1e9, {"exchange": "direct", "key_type": "uint8"}) == 5
+    assert moved_on_node("sort", 1e9, {"exchange": "put", "key_type": "uint64", "payload": 56}) == 64 * 7
+    assert moved_on_node("sort", 1e9, {"exchange": "direct", "key_type": "uint8"}) == 5
 
 
 def test_the_traffic_is_that_of_one_node() -> None:
     sort = {"exchange": "put", "key_type": "uint32"}
-    assert moved_gigabytes_per_second("sort", 1e9, sort, nodes=2) == 14
-    assert moved_gigabytes_per_second("sort", 1e9, {**sort, "ranks": 4, "ranks_per_node": 1}) == 7
-    on_one_node = moved_gigabytes_per_second("halo", 100.0, {"ranks": 4})
+    assert moved_on_node("sort", 1e9, sort, nodes=2) == 14
+    assert moved_on_node("sort", 1e9, {**sort, "ranks": 4, "ranks_per_node": 1}) == 7
+    on_one_node = moved_on_node("halo", 100.0, {"ranks": 4})
     assert on_one_node is not None
-    assert moved_gigabytes_per_second("halo", 100.0, {"ranks": 4}, nodes=2) == on_one_node / 2
-    assert moved_gigabytes_per_second("halo", 100.0, {"ranks": 4, "ranks_per_node": 2}, nodes=2) == on_one_node / 2
+    assert moved_on_node("halo", 100.0, {"ranks": 4}, nodes=2) == on_one_node / 2
+    assert moved_on_node("halo", 100.0, {"ranks": 4, "ranks_per_node": 2}, nodes=2) == on_one_node / 2

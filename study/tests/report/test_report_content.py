@@ -116,7 +116,7 @@ def test_the_bound_of_a_process_is_its_share_of_the_node(tmp_path: Path) -> None
     assert halo.value == pytest.approx(8e9 / 2**20 / 4 / 2)
     node = bound_for(facts, facts.of_pattern("gather"))
     assert node is not None
-    assert node.value == pytest.approx(8 / 1.5)  # a request moves 24 bytes, and is counted as 16
+    assert node.value == pytest.approx(8)
     assert bound_for(facts, [f for f in facts.figures if f.unit == "us"]) is None
 
 

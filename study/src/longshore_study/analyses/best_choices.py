@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from longshore_study.analyses.winners import RankedVariant, within_noise
+from longshore_study.analyses.winners import IN_CACHE, RankedVariant, within_noise
 from longshore_study.base import terminal
 from longshore_study.base.json_values import canonical
 from longshore_study.compare.contrast import contrasts
@@ -20,8 +20,6 @@ from longshore_study.store.simulated import heading
 
 _GIVEN = ("transport", "stack")
 _MAX_NAMED = 3  # choices within noise that are listed by name
-ABOVE_COPY = 1.05
-"""Noise does not explain a share of memory copy above this."""
 
 
 @dataclass(frozen=True)
@@ -78,13 +76,13 @@ class BestChoice:
 
     @property
     def in_cache(self) -> bool:
-        return self.best.share is not None and self.best.share > ABOVE_COPY
+        return self.best.share_remark == IN_CACHE
 
     @property
     def bound_text(self) -> str:
         if self.best.share is None:
             return "no bound"
-        return f"{self.best.share:.0%}" + (" (in cache?)" if self.in_cache else "")
+        return f"{self.best.share:.0%}" + (f" ({self.best.share_remark})" if self.best.share_remark else "")
 
     def as_json(self) -> dict[str, Any]:
         auto = None
@@ -93,7 +91,8 @@ class BestChoice:
             auto = {"how": how, "of_best_fixed": self.auto.share, "not_told_from_best_fixed": self.auto.is_within_noise}
         return {
             "pattern": self.best.pattern, "where": self.where, "work": self.best.work, "how": self.best.how,
-            "not_told_from_it": list(self.within_noise), "of_memory_copy": self.best.share, "auto": auto,
+            "not_told_from_it": list(self.within_noise), "of_memory_copy": self.best.share,
+            "of_main_memory": self.best.of_main_memory, "why_below": self.best.why_below, "auto": auto,
         }  # fmt: skip
 
 

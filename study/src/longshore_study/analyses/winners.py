@@ -1,8 +1,8 @@
 """Ranks the variants that do the same work, for `show --winners` and the report.
 
 Two variants do the same work if they agree in the factors of the problem and in the number of
-ranks; they differ in strategy or transport. Each figure is also compared with its bound. The bound
-is the memory copy of control cells that were launched in the same way in the same session. So the
+ranks; they differ in strategy or transport. Each figure is also compared with its bound. The speeds
+of memory are those of control cells that were launched in the same way in the same session. So the
 same noise affects figure and bound.
 """
 
@@ -16,11 +16,16 @@ from typing import Any
 from longshore_study.base.json_values import canonical
 from longshore_study.compare.contrast import Contrast, contrasts
 from longshore_study.metrics.launch_metrics import Figure
-from longshore_study.metrics.memory_bound import moved_gigabytes_per_second
-from longshore_study.patterns import CONTROL, MEASURED, WORK_FACTORS_BETWEEN_LAUNCHES, pattern_rank, work_of
+from longshore_study.metrics.memory_bound import share_of_bound
+from longshore_study.metrics.memory_speeds import MemorySpeeds, median_speeds
+from longshore_study.patterns import MEASURED, WORK_FACTORS_BETWEEN_LAUNCHES, pattern_rank, work_of
 from longshore_study.store import selection
 from longshore_study.store.launch_store import Store
 
+_LOW_SHARE = 0.5  # a share of the bound below this needs an explanation
+ABOVE_BOUND = 1.05
+"""On a quiet machine, noise does not explain a share of the bound above this."""
+IN_CACHE = "in cache?"
 _SAME_LAUNCHING = ("transport", "machine", "ranks", "nodes", "ranks_per_node", "environment")
 
 
@@ -35,7 +40,12 @@ class RankedVariant:
     better: str
     figures: Sequence[Figure]
     shares: Sequence[float]
-    """The share of memory copy in each launch with a known share."""
+    """The share of the bound in each launch with a known share."""
+    neighbour_shares: Sequence[float]
+    """The share of a bound in which all copied bytes come from the lines of a neighbour."""
+    of_main_memory: bool = False
+    """Whether the bound is that of main memory, wherever the data lie: older records have no
+    other."""
     rank: int = 0
     is_within_noise: bool = False
     """Whether the difference from the winner is within noise."""
@@ -55,6 +65,26 @@ class RankedVariant:
         return median(self.shares) if self.shares else None
 
     @property
+    def share_remark(self) -> str:
+        """A word beside the share: why it is above the bound, or below half of it. Else empty."""
+        if self.share is not None and self.share > ABOVE_BOUND:
+            return IN_CACHE if self.of_main_memory else "noise"
+        return self.why_below
+
+    @property
+    def why_below(self) -> str:
+        """What took at least half of the time, if the share is below half: `signals` between ranks,
+        `lines` of a neighbour, or else `instructions` (with calls and waits). `noise`, if the
+        fastest launch reaches half of the bound. Empty if the records do not tell."""
+        signals = [figure.signal_share for figure in self.figures if figure.signal_share is not None]
+        if self.share is None or self.share >= _LOW_SHARE or not signals or not self.neighbour_shares:
+            return ""
+        if max(self.shares) >= _LOW_SHARE:
+            return "noise"
+        part, cause = max((median(signals), "signals"), (median(self.neighbour_shares), "lines"))
+        return cause if part >= _LOW_SHARE else "instructions"
+
+    @property
     def spread(self) -> float:
         """The range of the launches relative to their median."""
         return (max(self.values) - min(self.values)) / self.value
@@ -69,6 +99,8 @@ class RankedVariant:
             "launches": len(self.values),
             "spread": round(self.spread, 4),
             "of_memory_copy": self.share,
+            "of_main_memory": self.of_main_memory,
+            "why_below": self.why_below,
             "rank": self.rank,
             "winner": self.rank == 1,
             "not_told_from_winner": self.is_within_noise,
@@ -80,7 +112,7 @@ def ranked_variants(figures: Iterable[Figure]) -> list[RankedVariant]:
     """All variants, sorted by pattern, then work, then rank."""
     figures = list(figures)
     copies = memory_copies(figures)
-    members: dict[str, tuple[list[Figure], list[float]]] = {}
+    members: dict[str, tuple[list[Figure], list[float], list[float]]] = {}
     variants: list[RankedVariant] = []
     for figure in figures:
         pattern = figure.key.pattern
@@ -91,30 +123,32 @@ def ranked_variants(figures: Iterable[Figure]) -> list[RankedVariant]:
         work_names = (*work_of(pattern), *WORK_FACTORS_BETWEEN_LAUNCHES)
         work = {name: value for name, value in factors.items() if name in work_names and value not in ({}, None)}
         how = {name: value for name, value in factors.items() if name not in work_names}
+        speeds = copies.get(_launching(figure, factors))
         name = canonical({"pattern": pattern, "work": work, "how": how, "simulated": figure.simulated})
         if name not in members:
-            members[name] = ([], [])
+            members[name] = ([], [], [])
             variants.append(
                 RankedVariant(
-                    pattern, work, how, figure.unit, figure.better, *members[name], simulated=figure.simulated
+                    pattern, work, how, figure.unit, figure.better, *members[name],
+                    of_main_memory=speeds is not None and not speeds.by_size, simulated=figure.simulated,
                 )
-            )
+            )  # fmt: skip
         members[name][0].append(figure)
-        copy = copies.get(_launching(figure, factors))
-        moved = moved_gigabytes_per_second(pattern, figure.value, factors, figure.nodes)
-        if copy and moved is not None:
-            members[name][1].append(moved / copy)
+        levels = {**factors, "payload_bytes": figure.payload_bytes}
+        for shares, bound in zip(members[name][1:], (speeds, speeds and speeds.of_neighbours), strict=True):
+            share = share_of_bound(pattern, figure.value, levels, figure.nodes, bound) if bound else None
+            if share is not None:
+                shares.append(share)
     return _ranked(variants)
 
 
-def memory_copies(figures: Iterable[Figure]) -> dict[str, float]:
-    """The GB/s of the control `copy`, as the median over launches, for each session and way of
-    launching."""
-    values: dict[str, list[float]] = {}
+def memory_copies(figures: Iterable[Figure]) -> dict[str, MemorySpeeds]:
+    """The speeds of memory, as the median over launches, for each session and way of launching."""
+    launches: dict[str, list[MemorySpeeds]] = {}
     for figure in figures:
-        if figure.key.pattern == CONTROL and figure.key.variant.get("kernel") == "copy":
-            values.setdefault(_launching(figure, figure.key.cell), []).append(figure.value)
-    return {key: median(of_key) for key, of_key in values.items()}
+        if figure.speeds is not None:
+            launches.setdefault(_launching(figure, figure.key.cell), []).append(figure.speeds)
+    return {key: median_speeds(of_key) for key, of_key in launches.items()}
 
 
 def _launching(figure: Figure, factors: Mapping[str, Any]) -> str:

@@ -13,12 +13,14 @@ from typing import Any
 from longshore_study.base import terminal
 from longshore_study.base.errors import LongshoreError, UsageError, suggestion
 from longshore_study.base.groups import grouped
-from longshore_study.base.json_values import canonical
+from longshore_study.base.json_values import canonical, number_in
 from longshore_study.base.near_and_far import CacheLineSeconds, cache_line_seconds
 from longshore_study.base.units import Unit, unit_of
+from longshore_study.metrics.memory_speeds import MemorySpeeds, memory_speeds
 from longshore_study.metrics.plausibility import PlausibilityLimits
 from longshore_study.patterns import CONTROL, PATTERNS, main_of, metric_of
 from longshore_study.patterns.control import MACHINE_METRICS
+from longshore_study.patterns.pattern import product_of
 from longshore_study.store.launch_store import Launch
 from longshore_study.store.records import Record
 
@@ -113,6 +115,13 @@ class Figure:
     """The number of nodes of the launch, including virtual nodes. None if it is not recorded."""
     simulated: str | None = None
     """Name and version of the simulated machine. None if the value was measured."""
+    speeds: MemorySpeeds | None = None
+    """The speeds of memory, if this is the figure of control's copy."""
+    payload_bytes: float | None = None
+    """The bytes that a rank sends in one operation."""
+    signal_share: float | None = None
+    """The round trips of a cache line that the messages of a rank need, as a share of the time.
+    None if they were not measured, or between nodes."""
 
     @property
     def goodness(self) -> float:
@@ -254,6 +263,7 @@ def _of_launch(
         variant_text = canonical(variant)
         pulse = _pulse(result) if simulated is None else None
         cache_line = cache_line_seconds(result.get("cache_line_seconds"))
+        ranks, sent = number_in(launch.header, "ranks"), number_in(result, "traffic", "payload_bytes")
         for name in names:
             key = _shared_key(launch.study if with_study else "", pattern, name, variant_text, cell_text)
             reason = _why_no_figure(result, name, main)
@@ -280,7 +290,21 @@ def _of_launch(
                 chosen_level=_chosen_level(result),
                 nodes=nodes,
                 simulated=simulated,
+                speeds=memory_speeds(result, float(metric["value"])),
+                payload_bytes=product_of(sent, 1 / ranks if ranks else None),
+                signal_share=_signal_share(launch, result, cache_line) if nodes == 1 else None,
             )
+
+
+def _signal_share(launch: Launch, result: Record, line: CacheLineSeconds | None) -> float | None:
+    """Each message needs a signal that it is there, and one that its memory is free again. Direct
+    reads need these signals at least once, and are not counted as messages."""
+    ranks, messages = number_in(launch.header, "ranks"), number_in(result, "traffic", "messages")
+    seconds = number_in(result, "seconds", "median")
+    if line is None or messages is None or not ranks or not seconds:
+        return None
+    least = 1.0 if number_in(result, "traffic", "payload_bytes") else 0.0
+    return max(messages / ranks, least) * line.median / seconds
 
 
 def _per(pattern: str, name: str, metric: Mapping[str, Any]) -> str:

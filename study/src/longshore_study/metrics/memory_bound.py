@@ -1,9 +1,7 @@
-"""Figures per node, and the memory traffic behind them, to compare figures with memory copy.
+"""Figures per node, and their share of what the memory of the machine allows.
 
-Memory copy is the only bound that can be measured on one machine. The traffic is the number of
-bytes that any implementation has to read and to write, per second. An implementation that moves
-more bytes is further from the bound; an implementation that works in caches can exceed the bound.
-docs/reference/figures.md explains the definitions to users.
+Every pattern says which bytes any implementation has to move, and where they lie. Control measures
+how fast memory moves such bytes. docs/explanation/bound.md explains the bound to users.
 """
 
 from __future__ import annotations
@@ -12,17 +10,18 @@ from collections.abc import Mapping
 from typing import Any
 
 from longshore_study.base.units import unit_of
+from longshore_study.metrics.memory_speeds import MemorySpeeds
 from longshore_study.patterns import PATTERNS
 from longshore_study.store import records
 
 
-def moved_gigabytes_per_second(
-    pattern: str, main_figure: float, factors: Mapping[str, Any], nodes: int | None = None
+def share_of_bound(
+    pattern: str, main_figure: float, factors: Mapping[str, Any], nodes: int | None, speeds: MemorySpeeds
 ) -> float | None:
-    """The memory traffic of one node in GB/s, for a value of the pattern's main metric in its own
-    unit. `nodes` is the number of nodes of the launch. If `nodes` is None, the factor
-    `ranks_per_node` gives the number. Without this factor, all ranks count as ranks of one node.
-    None if the factors do not determine the traffic.
+    """The least time in which memory can move the bytes, divided by the time of the figure: a value
+    of the pattern's main metric in its own unit. `nodes` is the number of nodes of the launch. If
+    `nodes` is None, the factor `ranks_per_node` gives the number. Without this factor, all ranks
+    count as ranks of one node. None if the factors do not determine the bytes.
     """
     facts = PATTERNS.get(pattern)
     if facts is None or facts.traffic is None:
@@ -36,7 +35,9 @@ def moved_gigabytes_per_second(
         share = ranks_of_node
     elif not metric.per:
         share = 1.0 / (nodes or _nodes_of(factors))
-    return main_figure * (unit_of(metric.unit).scale / 1e9) * share * facts.traffic(factors)
+    # The slowest of the uses counts: a processor can run them at the same time.
+    seconds = [use.bytes / speed for use in facts.traffic(factors) if (speed := speeds.of(use))]
+    return main_figure * (unit_of(metric.unit).scale / 1e9) * share * max(seconds) if seconds else None
 
 
 def factor_to_node(per: str, unit: str, ranks: int, nodes: int) -> tuple[float, str]:

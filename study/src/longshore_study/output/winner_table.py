@@ -12,6 +12,7 @@ from longshore_study.base import terminal
 from longshore_study.base.errors import LongshoreError
 from longshore_study.base.groups import grouped
 from longshore_study.metrics.launch_metrics import Measurements, measure, unit_of_whom
+from longshore_study.metrics.memory_speeds import MemorySpeeds
 from longshore_study.output.next_commands import next_commands
 from longshore_study.patterns import PATTERNS
 from longshore_study.store.launch_store import Store
@@ -89,7 +90,7 @@ def _print_pattern(pattern: str, ranked: list[RankedVariant]) -> None:
     work_shared, work_names = terminal.varying([entry.work for entry in ranked])
     work_names, how_names = _in_order(pattern, work_names), _in_order(pattern, how_names)
     scale, unit = _scale(ranked)
-    columns = ["", *(_heading(name) for name in (*work_names, *how_names)), unit, "spread", "of copy"]
+    columns = ["", *(_heading(name) for name in (*work_names, *how_names)), unit, "spread", "of bound"]
     rows: list[list[str]] = []
     styles: list[str | None] = []
     for entry in ranked:
@@ -106,15 +107,16 @@ def _print_pattern(pattern: str, ranked: list[RankedVariant]) -> None:
     title = f"{pattern}: {shared}" if shared else pattern
     terminal.print_table(title, columns, rows, right=columns[-3:], styles=styles)
     terminal.print_line(
-        f"of copy: {PATTERNS[pattern].traffic_text} per second, relative to memory copy; figures: median over launches"
+        f"of bound: {PATTERNS[pattern].traffic_text}, relative to what memory allows; figures: median over launches"
     )
 
 
-def _print_footer(measured: Measurements, copies: Mapping[str, float], ranked: list[RankedVariant]) -> None:
+def _print_footer(measured: Measurements, copies: Mapping[str, MemorySpeeds], ranked: list[RankedVariant]) -> None:
     if copies:
-        low, high = min(copies.values()), max(copies.values())
+        speeds = [copy.main_memory for copy in copies.values()]
+        low, high = min(speeds), max(speeds)
         figures = terminal.number(low) + ("" if low == high else f" to {terminal.number(high)}")
-        terminal.print_line(f"memory copy of this machine, measured with the study: {figures} GB/s read and written")
+        terminal.print_line(f"copy from main memory, measured with the study: {figures} GB/s read and written")
     elif any(entry.simulated is None for entry in ranked):
         terminal.print_line("memory copy was not measured in these launches, so there is no comparison with it")
     if any(entry.is_within_noise for entry in ranked):
@@ -131,7 +133,7 @@ def _print_footer(measured: Measurements, copies: Mapping[str, float], ranked: l
 def _print_answers(found: Sequence[BestChoice]) -> None:
     """Prints the best choices last, because readers of a terminal look there first."""
     problems = any(answer.problem for answer in found)
-    columns = ["", "where", *(["work"] if problems else []), "fastest", "figure", "of copy", "within noise", "auto"]
+    columns = ["", "where", *(["work"] if problems else []), "fastest", "figure", "of bound", "within noise", "auto"]
     rows = [
         [
             answer.best.pattern,
@@ -148,11 +150,14 @@ def _print_answers(found: Sequence[BestChoice]) -> None:
     terminal.print_line()
     simulated = found[0].best.simulated
     title = "which to choose" + (f", {heading(simulated)}" if simulated else "")
-    terminal.print_table(title, columns, rows, right=("figure", "of copy"))
+    terminal.print_table(title, columns, rows, right=("figure", "of bound"))
     if simulated:
         return
     terminal.print_line("within noise: the difference from the fastest is not significant (95 % interval of the ratio)")
-    terminal.print_line("of copy: the share of what memory allows (above); what a network allows is not known")
+    where = "in main memory" if any(answer.best.of_main_memory for answer in found) else "where the data lie"
+    terminal.print_line(f"of bound: the share of what memory allows {where}; what a network allows is not known")
+    if any(answer.best.share_remark for answer in found):
+        terminal.print_line("in brackets: what took at least half of the time, or why a share is above the bound")
     if any(answer.auto for answer in found):
         terminal.print_line("auto: its speed relative to the best fixed choice (~ within noise), and its choice")
 

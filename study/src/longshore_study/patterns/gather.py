@@ -2,19 +2,37 @@
 
 from __future__ import annotations
 
-from longshore_study.patterns.pattern import WAY, WORK, Guideline, Levels, Metric, Pattern, count, words
+from longshore_study.patterns.pattern import (
+    WAY,
+    WORK,
+    Guideline,
+    Levels,
+    MemoryUse,
+    Metric,
+    Pattern,
+    count,
+    product_of,
+    words,
+)
 
 _REQUESTS_PER_SECOND = 2e7  # of one rank that sends one request at a time
-_TRAFFIC_BYTES_OF_REQUEST = 24  # the bytes that a request moves through memory
 _DEFAULT_OPERATION = "gather"  # also stands for operations that are not in the table
-# What injection_bandwidth counts for a request: the bytes that the request sends.
-_INJECTED_BYTES_OF_REQUEST = {_DEFAULT_OPERATION: 16, "scatter": 8, "histogram": 8}
+# For a request: the bytes that it sends, which injection_bandwidth counts, and the bytes of index
+# and value that a rank reads and writes.
+_BYTES_OF_REQUEST = {_DEFAULT_OPERATION: (16, 16), "scatter": (8, 16), "histogram": (8, 8)}
+_ITEM_BYTES = 8
+_LINE_BYTES = 64
 
 
-def _traffic(levels: Levels) -> float:
+def _traffic(levels: Levels) -> list[MemoryUse]:
     operation = str(levels.get("operation", _DEFAULT_OPERATION))
-    injected = _INJECTED_BYTES_OF_REQUEST.get(operation, _INJECTED_BYTES_OF_REQUEST[_DEFAULT_OPERATION])
-    return _TRAFFIC_BYTES_OF_REQUEST / injected
+    injected, copied = _BYTES_OF_REQUEST.get(operation, _BYTES_OF_REQUEST[_DEFAULT_OPERATION])
+    table_bytes = product_of(_ITEM_BYTES, levels.get("table"))
+    uses = [MemoryUse("copy", copied / injected, product_of(copied, levels.get("requests")))]
+    # With zipf, the elements that are often drawn stay in the nearest cache.
+    if levels.get("index_pattern") != "zipf":
+        uses.append(MemoryUse("random_lines", _LINE_BYTES / injected, table_bytes))
+    return uses
 
 
 def _seconds(ranks: int, levels: Levels) -> float:
@@ -53,8 +71,7 @@ PATTERN = Pattern(
         ),
     ),
     traffic=_traffic,
-    traffic_text=f"{_TRAFFIC_BYTES_OF_REQUEST} bytes for each request (index, table item, result)",
-    traffic_factors=("operation",),
+    traffic_text="for each request index and value (histogram: index), and a line of the table at random",
     repetition_seconds=_seconds,
     pairs_of_ranks=True,
 )

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import math
+
 from longshore_study.patterns.pattern import (
     BYTES_PER_SECOND,
     NUMBER_BYTES,
     WAY,
     WORK,
     Levels,
+    MemoryUse,
     Metric,
     Pattern,
     count,
     free_text,
+    product_of,
     words,
 )
 
@@ -19,22 +23,24 @@ _LINE_BYTES = 64  # of the caches of most processors
 _DEFAULT_TYPE = "double"
 
 
-def _traffic(levels: Levels) -> float:
-    ghost_bytes = NUMBER_BYTES.get(str(levels.get("type")), NUMBER_BYTES[_DEFAULT_TYPE])
-    passes_over_elements = 2 if levels.get("operation") == "accumulate" else 1
-    return (passes_over_elements * _element_bytes(levels, ghost_bytes) + ghost_bytes) / ghost_bytes
+def _traffic(levels: Levels) -> list[MemoryUse]:
+    type_bytes = NUMBER_BYTES.get(str(levels.get("type")), NUMBER_BYTES[_DEFAULT_TYPE])
+    passes = 3 if levels.get("operation") == "accumulate" else 2  # ghost and element; a sum is also written
+    payload, fields = levels.get("payload_bytes"), levels.get("fields", 1)
+    uses = [MemoryUse("copy", passes, product_of(2, payload))]
+    lines = product_of(fields, levels.get("elements"), _ranks_in_reach(levels), type_bytes / _LINE_BYTES)
+    if levels.get("mesh") == "random" and lines and payload:
+        # Of the lines of elements of other ranks, those that at least one ghost needs, on average
+        line_bytes = _LINE_BYTES * lines * -math.expm1(-payload / type_bytes / lines)
+        uses.append(MemoryUse("lines", line_bytes / payload, line_bytes))
+    return uses
 
 
-def _element_bytes(levels: Levels, ghost_bytes: int) -> float:
-    """The bytes of elements that a rank reads, per ghost."""
-    if levels.get("mesh") == "band":
-        return ghost_bytes
-    elements, ghosts, ranks = (levels.get(name) for name in ("elements", "ghosts", "ranks"))
-    if isinstance(elements, int) and isinstance(ghosts, int) and isinstance(ranks, int) and ghosts > 0:
-        # Many random ghosts share cache lines: a rank reads each element of other ranks at most
-        # once.
-        return min(_LINE_BYTES, max(ghost_bytes, ghost_bytes * elements * (ranks - 1) / ghosts))
-    return _LINE_BYTES
+def _ranks_in_reach(levels: Levels) -> int | None:
+    ranks, reach = levels.get("ranks"), levels.get("reach")
+    if not isinstance(ranks, int):
+        return None
+    return max(1, min(ranks - 1, 2 * reach) if isinstance(reach, int) else ranks - 1)
 
 
 def _seconds(ranks: int, levels: Levels) -> float:
@@ -71,9 +77,8 @@ PATTERN = Pattern(
     sizes={"elements": "elements per rank", "ghosts": "ghosts per rank", "fields": "fields", "reach": "reach"},
     auto="strategy",
     traffic=_traffic,
-    traffic_text=f"for each ghost, a cache line of {_LINE_BYTES} bytes read at its element (accumulate: and written), "
-    "and the ghost itself; not more than all elements of other ranks, and in a band only what is needed",
-    traffic_factors=("operation", "mesh", "type", "elements", "ghosts"),
+    traffic_text="each ghost and its element (accumulate: which is also written); in a random mesh whole lines of "
+    "elements",
     repetition_seconds=_seconds,
     pairs_of_ranks=True,
 )

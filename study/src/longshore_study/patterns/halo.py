@@ -12,9 +12,11 @@ from longshore_study.patterns.pattern import (
     WORK,
     Guideline,
     Levels,
+    MemoryUse,
     Metric,
     Pattern,
     count,
+    product_of,
     triple,
     words,
 )
@@ -39,10 +41,11 @@ def _items(levels: Levels) -> int:
     return math.ceil(fields * halos * (2 if levels.get("operation") == "assemble" else 1))
 
 
-def _traffic(levels: Levels) -> float:
+def _traffic(levels: Levels) -> list[MemoryUse]:
     """An exchange reads and writes each byte. A sum also reads the value to which it adds. An
     assemble adds half of the bytes."""
-    return {"accumulate": 3.0, "assemble": 2.5}.get(str(levels.get("operation")), 2.0)
+    passes = {"accumulate": 3.0, "assemble": 2.5}.get(str(levels.get("operation")), 2.0)
+    return [MemoryUse("copy", passes, product_of(2, levels.get("payload_bytes")))]
 
 
 PATTERN = Pattern(
@@ -107,6 +110,5 @@ PATTERN = Pattern(
     traffic=_traffic,
     traffic_text="each payload byte once read and once written, on all ranks of the node; a sum also reads the value "
     "to which it adds",
-    traffic_factors=("operation",),
     repetition_seconds=_seconds,
 )

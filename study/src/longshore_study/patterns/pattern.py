@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
@@ -20,7 +21,14 @@ BYTES_PER_SECOND = 3e9
 NUMBER_BYTES = {"uint8": 1, "uint16": 2, "uint32": 4, "int32": 4, "float": 4, "int64": 8, "uint64": 8, "double": 8}
 
 Levels = Mapping[str, Any]
-"""The level of each factor of a variant and its launch."""
+"""The level of each factor of a variant and its launch. For `traffic`, also `payload_bytes`: the
+bytes that a rank sends in one operation, from the records."""
+
+
+def product_of(*factors: object) -> float | None:
+    """The product. None if a factor is no number, as a level that is absent."""
+    numbers = [factor for factor in factors if isinstance(factor, int | float)]
+    return math.prod(numbers) if len(numbers) == len(factors) else None
 
 
 @dataclass(frozen=True)
@@ -86,6 +94,20 @@ class Metric:
 
 
 @dataclass(frozen=True)
+class MemoryUse:
+    """Bytes that any implementation has to move through memory, and where they lie."""
+
+    how: Literal["copy", "triad", "lines", "random_lines"]
+    """`copy`: bytes are read and written in order. `triad`: two arrays are read, and a third is
+    written. `lines`, `random_lines`: a part of each cache line is read, in order or at random, and
+    the bytes are those of whole lines."""
+    bytes: float
+    """For each byte or item of the main metric."""
+    set_bytes: float | None
+    """The working set: all these bytes of one rank. None if the levels do not determine it."""
+
+
+@dataclass(frozen=True)
 class Guideline:
     """A rule that must hold on any machine: variants with the levels `faster` are not slower than
     variants with the levels `than`, all else equal."""
@@ -121,14 +143,11 @@ class Pattern:
     modelled_phase: str = ""
     """The phase that the communication model predicts: an exchange of equal blocks between all
     ranks."""
-    traffic: Callable[[Levels], float] | None = None
-    """The bytes that any implementation has to read and to write, for each byte or item of the main
-    metric. Tables compare this traffic with memory copy, the only bound that can be measured on one
-    machine."""
+    traffic: Callable[[Levels], Sequence[MemoryUse]] | None = None
+    """What any implementation has to move through memory. The slowest of the uses is the bound of
+    the main metric (metrics/memory_bound.py)."""
     traffic_text: str = ""
-    """Which bytes `traffic` counts. Tables append "per second, relative to memory copy"."""
-    traffic_factors: tuple[str, ...] = ()
-    """The factors on which `traffic` depends."""
+    """Which bytes `traffic` counts."""
     repetition_seconds: Callable[[int, Levels], float] = lambda ranks, levels: 0.1  # noqa: ARG005
     """A guess, right within a small factor, from the number of ranks and the levels."""
     pairs_of_ranks: bool = False

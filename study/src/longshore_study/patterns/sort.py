@@ -9,22 +9,28 @@ from longshore_study.patterns.pattern import (
     WAY,
     WORK,
     Levels,
+    MemoryUse,
     Metric,
     Pattern,
     count,
+    product_of,
     words,
 )
 
 _DEFAULT_KEY_TYPE = "uint32"  # also stands for types that are not known
 _PASSES = 7  # count: read; bucket, exchange and sort: read and write
 _DIRECT_PASSES = 5  # exchange direct writes into the buckets
+_ARRAYS = 3  # keys, buckets, received keys
 
 
-def _traffic(levels: Levels) -> float:
+def _traffic(levels: Levels) -> list[MemoryUse]:
     key_bytes = NUMBER_BYTES.get(str(levels.get("key_type")), NUMBER_BYTES[_DEFAULT_KEY_TYPE])
     payload = levels.get("payload")
     passes = _DIRECT_PASSES if levels.get("exchange") == "direct" else _PASSES
-    return (key_bytes + (payload if isinstance(payload, int) else 0)) * passes
+    item_bytes = key_bytes + (payload if isinstance(payload, int) else 0)
+    sharing = levels.get("ranks") if levels.get("scaling") == "strong" else 1
+    array_bytes = product_of(item_bytes, levels.get("keys"), 1 / sharing if sharing else None)
+    return [MemoryUse("copy", item_bytes * passes, product_of(_ARRAYS, array_bytes))]
 
 
 PATTERN = Pattern(
@@ -59,7 +65,6 @@ PATTERN = Pattern(
     traffic=_traffic,
     traffic_text=f"{_PASSES} passes over the items (count: read; bucket, exchange, sort: read and write), "
     f"{_DIRECT_PASSES} with exchange direct",
-    traffic_factors=("exchange", "key_type", "payload"),
     repetition_seconds=lambda ranks, levels: ranks * int(levels.get("keys", 2**23)) * 8 * 6 / BYTES_PER_SECOND,
     pairs_of_ranks=True,
 )

@@ -4,15 +4,26 @@ from __future__ import annotations
 
 from longshore_study.patterns.pattern import (
     BYTES_PER_SECOND,
+    NUMBER_BYTES,
     TASKS,
     WAY,
     WORK,
     Guideline,
+    Levels,
+    MemoryUse,
     Metric,
     Pattern,
     count,
+    product_of,
     words,
 )
+
+
+def _traffic(levels: Levels) -> list[MemoryUse]:
+    arrays = 2 if levels.get("kernel") in ("copy", "scale") else 3
+    set_bytes = product_of(arrays, levels.get("elements"), NUMBER_BYTES.get(str(levels.get("type", "double"))))
+    return [MemoryUse("copy" if arrays == 2 else "triad", 1.0, set_bytes)]
+
 
 PATTERN = Pattern(
     name="stream",
@@ -45,7 +56,7 @@ PATTERN = Pattern(
     guidelines=(
         Guideline({"scope": "global"}, {"scope": "ep"}, why="a global array touched by its owners is local memory"),
     ),
-    traffic=lambda _: 1.0,
-    traffic_text="bytes that the kernel reads and writes",
+    traffic=_traffic,
+    traffic_text="bytes that the kernel reads and writes, in two or three arrays",
     repetition_seconds=lambda ranks, levels: ranks * int(levels.get("elements", 10_000_000)) * 24 / BYTES_PER_SECOND,
 )

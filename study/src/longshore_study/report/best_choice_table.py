@@ -1,9 +1,9 @@
 """The first section of a page without a comparison: the best choice for each pattern, its share of
-memory copy, the result of `auto`, and the next commands."""
+the bound, the result of `auto`, and the next commands."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 
 from longshore_study.analyses.best_choices import BestChoice
@@ -18,6 +18,14 @@ from longshore_study.report.markup import Child, Element, element, percent, rema
 from longshore_study.report.scales import Scale
 from longshore_study.report.tables import column_heads
 
+_WORDS = {
+    "in cache?": "“In cache?”: a figure above the copy from main memory has its data in a cache.",
+    "noise": "“Noise”: other programs disturbed the figure, or the measurement of its bound.",
+    "signals": "“Signals”: at least half of the time is that of the signals between ranks.",
+    "lines": "“Lines”: at least half of the time is that of cache lines that come from another core.",
+    "instructions": "“Instructions”: less than half of the time is that of bytes, signals or lines.",
+}
+
 
 @dataclass(frozen=True)
 class BestChoiceOfSide:
@@ -31,8 +39,8 @@ class BestChoiceOfSide:
         return self.choice.best.pattern
 
     def better_than(self, other: BestChoiceOfSide) -> bool:
-        """Whether this choice is better. A figure above memory copy was measured in a cache, and
-        ranks below all other figures."""
+        """Whether this choice is better. A figure above the copy from main memory was measured in a
+        cache, and ranks below all other figures."""
         if self.choice.in_cache != other.choice.in_cache:
             return other.choice.in_cache
         value, rival = self.choice.best.value, other.choice.best.value
@@ -83,7 +91,13 @@ def solo_sentence(facts: Facts) -> str:
         return f"The fastest: {text}. Memory copy was not measured with them."
     low, high = (f"{share(value)} ({pattern})" for value, pattern in (shares[0], shares[-1]))
     reach = f"reach {low} to {high}" if len(shares) > 1 else f"reach {low}"
-    return f"The fastest choices {reach} of the speed of memory copy."
+    return f"The fastest choices {reach} of {_bound_text(best)}."
+
+
+def _bound_text(best: Sequence[BestChoice]) -> str:
+    if any(choice.best.of_main_memory for choice in best):
+        return "the speed of memory copy from main memory"
+    return "what the memory of this machine allows where their data lie"
 
 
 def _unranked_sentence(facts: Facts) -> str:
@@ -110,12 +124,12 @@ def _with(choice: BestChoice) -> str:
 
 def _table(facts: Facts, best: list[BestChoiceOfSide]) -> Element:
     """The table of best choices. The bar in each row shows the figure as a share of what the
-    bandwidth of memory copy allows."""
+    memory allows."""
     shares = [entry.choice.best.share for entry in best if entry.choice.best.share is not None]
     scale = Scale(0.0, max([1.0, *shares]) * 1.04)
     heads: list[tuple[str, Child]] = [("name", "Best of"), ("value number", "Figure")]
     if shares:
-        axis = [element("span", "share of memory copy", class_="axis-name"), strip_axis(scale.ticks(share, 4))]
+        axis = [element("span", "share of the bound", class_="axis-name"), strip_axis(scale.ticks(share, 4))]
         heads += [("plot", axis), ("share number", "Share")]
     heads.append(("choice", "Choose"))
     rows = []
@@ -157,7 +171,8 @@ def _soft(text: str) -> Element:
 def _legend(best: list[BestChoiceOfSide]) -> Element:
     text = ["“Within noise”: the difference from the best is not significant (95 % interval of the ratio)."]
     if any(entry.choice.best.share is not None for entry in best):
-        text.append("The bound is what the memory of this machine allows; what a network allows is not measured.")
+        text.append(f"The bound is {_bound_text([entry.choice for entry in best])}; a network's is not measured.")
+        text.extend(meaning for word, meaning in _WORDS.items() if word in {e.choice.best.share_remark for e in best})
     else:
         text.append("There is no bound: memory copy was not measured with these figures.")
     return remark(" ".join(text))
@@ -184,16 +199,16 @@ def _next(facts: Facts) -> Element | None:
 def _bar(entry: BestChoiceOfSide, scale: Scale) -> Element:
     name, best_share = f"{pattern_title(entry.pattern)} {entry.choice.where}".rstrip(), entry.choice.best.share
     if best_share is None:
-        return strip(vertical(scale, 1.0, "bound"), label=f"{name}: share of memory copy not known")
+        return strip(vertical(scale, 1.0, "bound"), label=f"{name}: share of the bound not known")
     bar = element("rect", x="0", y="28%", height="44%", width=percent(scale.clipped(best_share)), class_="bar s1")
-    return strip(bar, vertical(scale, 1.0, "bound"), label=f"{name}: {share(best_share)} of memory copy")
+    return strip(bar, vertical(scale, 1.0, "bound"), label=f"{name}: {share(best_share)} of the bound")
 
 
 def _share(choice: BestChoice) -> Element:
     return element(
         "td",
         "no bound" if choice.best.share is None else share(choice.best.share),
-        [" ", element("span", "in cache?", class_="close")] if choice.in_cache else None,
+        [" ", element("span", choice.best.share_remark, class_="close")] if choice.best.share_remark else None,
         class_="c-share number",
     )
 

@@ -1,17 +1,17 @@
-"""The bound of a figure, a line in plots. The bound is the value that the figure would have if its
-bytes moved at the speed of memory copy (metrics/memory_bound.py). A figure whose data is in a cache
-can exceed the bound. So plots name the line "memory copy".
+"""The bound of a figure, a line in plots: the value that the figure would have if its bytes moved
+at the speed that control measured for data of this size (metrics/memory_bound.py). Older records
+have the speed of main memory alone, which a figure whose data lie in a cache can exceed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from statistics import median
 from typing import Any
 
-from longshore_study.base.texts import figure, quantity
-from longshore_study.metrics.memory_bound import moved_gigabytes_per_second
+from longshore_study.base.texts import quantity
+from longshore_study.metrics.memory_bound import share_of_bound
+from longshore_study.metrics.memory_speeds import MemorySpeeds, median_speeds
 from longshore_study.patterns import CONTROL, LAUNCHED_ALIKE, PATTERNS
 from longshore_study.report.facts import Facts, PlottedFigure
 
@@ -20,21 +20,21 @@ from longshore_study.report.facts import Facts, PlottedFigure
 class Bound:
     value: float
     unit: str
-    copy: float
-    """The speed of memory copy, in GB/s read and written."""
+    by_size: bool = True
+    """Whether the speed is that of data of the same size, not that of main memory."""
 
 
 def bounds_text(bounds: Collection[Bound]) -> str:
     """The meaning of the drawn bounds, with their value or range."""
     low, high = min(bounds, key=_value), max(bounds, key=_value)
-    name = "the measured memory copy"
+    where = "at the size of the data" if all(bound.by_size for bound in bounds) else "from main memory"
+    name = f"the measured memory copy {where}"
     shown_as = quantity(high.unit, [high.value])
     # A smaller difference is noise in the measured memory copy.
     if high.value > 1.02 * low.value:
         ends = f"{shown_as.number(low.value)} to {shown_as.text(high.value)}"
-        return f"{name}, {ends} depending on the launch"
-    value_text = shown_as.text(low.value)
-    return f"{name}, {value_text}" if low.value == low.copy else f"{name} of {figure(low.copy)} GB/s, here {value_text}"
+        return f"{name}, {ends} depending on launch and work"
+    return f"{name}, here {shown_as.text(low.value)}"
 
 
 def bound_for(facts: Facts, figures: Iterable[PlottedFigure]) -> Bound | None:
@@ -52,25 +52,27 @@ def _value(bound: Bound) -> float:
 def _bound(facts: Facts, f: PlottedFigure) -> Bound | None:
     if f.pattern == CONTROL or not f.main:
         return None
-    moved = moved_gigabytes_per_second(f.pattern, 1.0, f.factors, f.nodes)
-    copies: dict[tuple[str, str], list[float]] = {}
+    copies: dict[tuple[str, str], list[MemorySpeeds]] = {}
     for control in facts.of_pattern(CONTROL):
-        if (
-            control.side == f.side
-            and control.factors.get("kernel") == "copy"
-            and _launched_alike(control.factors, f.factors)
-        ):
-            copies.setdefault((control.cell_id, control.session), []).append(control.value)
-    if not moved or not copies:
-        return None
-    copy = max(median(values) for values in copies.values())
-    return Bound(copy / moved, f.unit, copy)
+        if control.side == f.side and control.speeds is not None and _launched_alike(control.factors, f.factors):
+            copies.setdefault((control.cell_id, control.session), []).append(control.speeds)
+    bounds = []
+    for of_session in copies.values():
+        speeds = median_speeds(of_session)
+        share = share_of_bound(f.pattern, 1.0, _levels(f), f.nodes, speeds)
+        if share:
+            bounds.append(Bound(1 / share, f.unit, speeds.by_size))
+    return max(bounds, key=_value, default=None)
 
 
 def _bounding_levels(f: PlottedFigure) -> list[Any]:
     """The levels on which the bound depends."""
-    of_pattern = PATTERNS[f.pattern].traffic_factors if f.pattern in PATTERNS else ()
-    return [f.factors.get(name) for name in (*LAUNCHED_ALIKE, *of_pattern)]
+    traffic = PATTERNS[f.pattern].traffic if f.pattern in PATTERNS else None
+    return [*(f.factors.get(name) for name in LAUNCHED_ALIKE), traffic and traffic(_levels(f))]
+
+
+def _levels(f: PlottedFigure) -> dict[str, Any]:
+    return {**f.factors, "payload_bytes": f.payload_bytes}
 
 
 def _launched_alike(control: Mapping[str, Any], factors: Mapping[str, Any]) -> bool:

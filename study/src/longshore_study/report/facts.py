@@ -22,6 +22,7 @@ from longshore_study.compare.comparison import Comparison
 from longshore_study.compare.guideline_check import GuidelineRow
 from longshore_study.compare.judged_row import JudgedRow
 from longshore_study.metrics.launch_metrics import Figure, Measurements, main_metric, measure_sides
+from longshore_study.metrics.memory_speeds import MemorySpeeds
 from longshore_study.patterns import pattern_rank
 from longshore_study.store.launch_store import Launch
 from longshore_study.store.records import Record
@@ -62,6 +63,10 @@ class PlottedFigure:
     """The number of nodes of the launch, including virtual nodes. None if it is not recorded."""
     key: FigureKey
     """Identifies the measured quantity; the same on all sides."""
+    payload_bytes: float | None = None
+    """The bytes that a rank sends in one operation."""
+    speeds: MemorySpeeds | None = None
+    """The speeds of memory, if this is the figure of control's copy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,6 +276,8 @@ def _figures(side: Side, measured: Measurements) -> list[PlottedFigure]:
                 imported=launch.imported,
                 nodes=f.nodes,
                 key=(f.key.study, f.key.pattern, f.key.metric, frozen(factors)),
+                payload_bytes=f.payload_bytes,
+                speeds=f.speeds,
             )
         )
     return figures

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from longshore_study.analyses.best_choices import ABOVE_COPY
 from longshore_study.analyses.winners import RankedVariant
 from longshore_study.base.groups import grouped
 from longshore_study.base.json_values import canonical
@@ -16,7 +15,7 @@ from longshore_study.report.markup import Child, Element, element, remark, secti
 from longshore_study.report.tables import folded, scroll_table
 
 ROWS_SHOWN = 20
-NUMBERS = ("Figure", "Lead", "Of memory copy")
+NUMBERS = ("Figure", "Lead", "Of the bound")
 
 
 @dataclass(frozen=True)
@@ -42,10 +41,6 @@ class Winner:
     def separated(self) -> bool:
         """Whether the winner is better than the runner-up by more than noise."""
         return self.runner_up is None or not self.runner_up.is_within_noise
-
-    @property
-    def above_copy(self) -> bool:
-        return self.best.share is not None and self.best.share > ABOVE_COPY
 
 
 def fastest(facts: Facts) -> list[Winner]:
@@ -126,7 +121,7 @@ def _row(winner: Winner, *, with_side: bool) -> Element:
         element(
             "td",
             "–" if best.share is None else share(best.share),
-            [" ", element("span", "in cache?", class_="close")] if winner.above_copy else None,
+            [" ", element("span", best.share_remark, class_="close")] if best.share_remark else None,
             class_="number",
         ),
     )

@@ -159,7 +159,7 @@ def _efficiencies(panel: Panel, group: Sequence[SideCurve]) -> Panel:
             points.append(SeriesPoint(point.at, point.efficiency, low, high, len(point.figures), tooltip))
         efficiencies.append(replace(series, unit="", points=tuple(points)))
     sizes = sorted({point.size for series in efficiencies for point in series.points})
-    return Panel(panel.title, tuple(efficiencies), tuple((size, Bound(1.0, "", 1.0)) for size in sizes))
+    return Panel(panel.title, tuple(efficiencies), tuple((size, Bound(1.0, "")) for size in sizes))
 
 
 def _bounds(facts: Facts, group: Sequence[SideCurve]) -> tuple[tuple[float, Bound], ...]:
@@ -178,7 +178,7 @@ def _bounds(facts: Facts, group: Sequence[SideCurve]) -> tuple[tuple[float, Boun
             factor, _ = conversion_to_node(point.figures[0], point.layout)
             known = bounds.get(point.at)
             if known is None or factor * bound.value > known.value:
-                bounds[point.at] = Bound(factor * bound.value, curve.unit, bound.copy)
+                bounds[point.at] = Bound(factor * bound.value, curve.unit, bound.by_size)
     return tuple(sorted(bounds.items()))
 
 
