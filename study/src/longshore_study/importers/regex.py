@@ -92,8 +92,8 @@ class _TooLong(Exception):  # noqa: N818 - caught below
 
 @contextmanager
 def _time_limit(source: Source) -> Iterator[None]:
-    """Ends a long search with an error, by a signal that the search handles from time to time.
-    Outside of the main thread, which alone receives signals, there is no limit."""
+    """Ends a search of much processor time with an error, by a signal that the search handles from
+    time to time. Outside of the main thread, which alone receives signals, there is no limit."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -101,15 +101,15 @@ def _time_limit(source: Source) -> Iterator[None]:
     def ring(_number: int, _frame: FrameType | None) -> None:
         raise _TooLong
 
-    before = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, MAX_SECONDS)
+    before = signal.signal(signal.SIGVTALRM, ring)
+    signal.setitimer(signal.ITIMER_VIRTUAL, MAX_SECONDS)
     try:
         yield
     except _TooLong:
         raise LongshoreError(
-            f"{source.name}: the search for the pattern took more than {MAX_SECONDS:g} s; write a simpler pattern "
-            "without nested repetitions such as (a+)+"
+            f"{source.name}: the search for the pattern took more than {MAX_SECONDS:g} s of the processor; write a "
+            "simpler pattern without nested repetitions such as (a+)+"
         ) from None
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
