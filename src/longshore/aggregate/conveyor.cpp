@@ -140,6 +140,9 @@ conveyor::conveyor(team& team, const engine_options& options, const detail::rank
     termination_ = std::make_unique<detail::termination_detector>(team);
 }
 
+conveyor::conveyor(conveyor&&) noexcept = default;
+conveyor::~conveyor() = default;
+
 void conveyor::open_hops(detail::stream_count streams) {
   detail::route route(groups_, team_.rank(), options_.hops, options_.with_source, streams);
   has_several_hops_ = route.hops() > 1;

@@ -38,6 +38,8 @@ class conveyor {
  public:
   /// Collective. Throws errc::usage for invalid options.
   conveyor(team& team, const engine_options& options);
+  conveyor(conveyor&&) noexcept;
+  ~conveyor();
 
   template <trivially_copyable Item>
   [[nodiscard]] bool push(int rank, const Item& item) {

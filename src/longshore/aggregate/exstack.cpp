@@ -52,6 +52,16 @@ exstack::exstack(team& team, std::size_t buffer_bytes)
   open_buffers();
 }
 
+exstack::~exstack() = default;
+
+void detail::exstack_access::count_exchanges_in(exstack& stack, engine_stats& stats,
+                                                const message_sizes& sizes, bool replies) {
+  stats.hops.resize(1);
+  stack.carries_replies_ = replies;
+  stack.stats_ = &stats;
+  stack.sizes_ = sizes;
+}
+
 void exstack::open_buffers() {
   // The buffer of the last exchange arrived from each peer. So each peer has released the slot of
   // the exchange before, and this function waits at most for the acknowledgement of a message.

@@ -64,6 +64,7 @@ class exstack {
   exstack(team& team, std::size_t buffer_bytes);
   exstack(const exstack&) = delete;
   exstack& operator=(const exstack&) = delete;
+  ~exstack();
 
   /// Appends an item to the buffer to `rank`. Returns false if the buffer is full: exchange first.
   /// Local.
@@ -133,12 +134,7 @@ struct detail::exstack_access {
   /// Makes `stack` count its exchanges in `stats` from now on. `sizes` describes the messages.
   /// `stats` must outlive these exchanges. `replies`: whether the items are replies to requests.
   static void count_exchanges_in(exstack& stack, engine_stats& stats, const message_sizes& sizes,
-                                 bool replies = false) {
-    stats.hops.resize(1);
-    stack.carries_replies_ = replies;
-    stack.stats_ = &stats;
-    stack.sizes_ = sizes;
-  }
+                                 bool replies = false);
 };
 
 }  // namespace longshore

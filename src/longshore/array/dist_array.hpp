@@ -23,10 +23,7 @@ namespace detail {
 void check_same_array(team& team, std::string_view distribution, std::uint64_t size,
                       std::uint64_t block_items, std::string_view type, std::size_t element_bytes);
 /// Throws errc::usage for a block size of 0.
-inline void check_distribution(const block_cyclic& distribution) {
-  if (distribution.block_items == 0)
-    fail(errc::usage, "block-cyclic distribution with blocks of 0 elements: at least 1 is needed");
-}
+void check_distribution(const block_cyclic& distribution);
 inline void check_distribution(const auto&) {}
 /// Throws errc::out_of_memory if the number of bytes overflows. Whether the host has the memory is
 /// checked later, by team::allocate().
