@@ -68,7 +68,7 @@ class copy_measurement final : public measurement {
             per_node("best_bandwidth", node_gigabytes / seconds.best, "GB/s"),
             per_node("memcpy_best_bandwidth", node_gigabytes / plain, "GB/s")};
   }
-  [[nodiscard]] json facts() override {
+  [[nodiscard]] json collect_facts() override {
     if (!all_sizes_ || team_.costs() != nullptr) return json::object();
     json speeds = measure_memory_speeds(team_, from_.data(), to_.data(), bytes_);
     speeds.push_back({{"bytes", 2 * bytes_}, {"copy", best_bandwidth_}});

@@ -264,7 +264,7 @@ def test_a_report_with_speeds_by_size_names_the_bound_and_the_cause_of_a_low_sha
     speeds = [{"bytes": 2000, "copy": 200.0, "neighbour_copy": 20.0}, {"bytes": 10**9, "copy": 1.0}]
     copy = result("control", {"kernel": "copy"}, "bandwidth", 1.0, "GB/s") | {"speeds": speeds}
     launch(store, [copy], index=0)
-    facts = {"traffic": {"messages": 4, "payload_bytes": 2000}}
+    facts: dict[str, dict[str, float]] = {"traffic": {"messages": 4, "payload_bytes": 2000}}
     facts["cache_line_seconds"] = {"median": 1e-9, "p10": 1e-9, "p90": 1e-9}
     ghosts = result("ghost", {"mesh": "band", "strategy": "direct", "fields": 1}, "ghost_bandwidth", 10.0, "GB/s")
     launch(store, [ghosts | facts], index=0)

@@ -23,7 +23,7 @@ EXAMPLES = """\
 examples:
   longshore show
   longshore show new --where "mode in ['waitall', 'persistent']"
-  longshore show quick --winners                    best choices, shares of what memory allows, next commands
+  longshore show quick --winners                    the best choices, their share of the bound, the next commands
   longshore show stream-layers --steps              the gain of each [[step]] of the study file; with the name of a
                                                     file, its steps are applied to the stored results
   longshore show stream-layers --scaling            GB/s per node and efficiency over ranks
