@@ -46,8 +46,7 @@ TEST(Tasks, wrong_and_unavailable_options_are_refused_with_a_reason) {
   for (const std::string layer : {"serial", "threads"}) EXPECT_FALSE(why_no_tasks(layer));
   for (const std::string layer : {"openmp", "tbb"})
     if (const auto reason = why_no_tasks(layer)) {
-      EXPECT_NE(reason->find("tasks " + layer + ": this build "), std::string::npos)
-          << *reason;
+      EXPECT_NE(reason->find("tasks " + layer + ": this build "), std::string::npos) << *reason;
       refused({.layer = layer, .count = 2}, errc::unsupported, "build Longshore again");
     }
 }

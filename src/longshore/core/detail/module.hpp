@@ -18,7 +18,7 @@ namespace longshore::detail {
 template <class Entry>
 struct found_part {
   std::string why_missing = "this build does not have it";  // for messages, without an entry
-  const Entry* entry = nullptr;                              // after the text, which it may change
+  const Entry* entry = nullptr;                             // after the text, which it may change
 
   found_part() = default;
   found_part(const Entry* linked) : entry(linked) {}

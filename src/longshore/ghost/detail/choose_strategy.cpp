@@ -45,7 +45,8 @@ ghost_strategy choose_ghost_strategy(const ghost_links& links, std::span<const g
   if (ranks.size() > 1 && !ranks.is_one_process() && nodes.largest_node() > 1)
     candidates.push_back(ghost_strategy::standard);
   if (nodes.node_count() > 1 && nodes.largest_node() > 1)
-    candidates.insert(candidates.end(), {ghost_strategy::node_aware_2, ghost_strategy::node_aware});
+    for (const auto candidate : {ghost_strategy::node_aware_2, ghost_strategy::node_aware})
+      candidates.push_back(candidate);
   if (ranks.transport_name() == "mpi" && nodes.node_count() > 1)
     candidates.push_back(ghost_strategy::mpi_persistent);
   if (candidates.size() == 1) return candidates[0];

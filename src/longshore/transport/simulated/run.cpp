@@ -47,8 +47,8 @@ class simulated_machine final : public longshore::detail::started_transport {
 }  // namespace longshore::simulated
 
 const longshore::detail::transport_entry longshore_transport_simulated = {
-    .start = [](const longshore::run_options&)
-        -> std::unique_ptr<longshore::detail::started_transport> {
+    .start =
+        [](const longshore::run_options&) -> std::unique_ptr<longshore::detail::started_transport> {
       return std::make_unique<longshore::simulated::simulated_machine>();
     },
     .check_machine_file =

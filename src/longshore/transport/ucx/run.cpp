@@ -22,7 +22,8 @@ class started_library final : public longshore::detail::started_transport {
         require_launch_of("PMIx", team.size());
         body(team);
       });
-    } catch (...) {  // an error of the start, where other ranks wait for this rank without a deadline
+    } catch (
+        ...) {  // an error of the start, where other ranks wait for this rank without a deadline
       bootstrap_->abort(std::current_exception());
     }
   }
