@@ -122,6 +122,11 @@ function(longshore_shared_library)
   target_link_options(longshore_shared PRIVATE LINKER:--as-needed) # MPI::MPI_CXX has more libraries
   longshore_find_neighbours(longshore_shared "$ORIGIN")
   longshore_install_library(longshore_shared)
+  # No program links a module. So what links the start of ranks builds the modules first.
+  get_property(modules GLOBAL PROPERTY longshore_modules)
+  if(modules)
+    add_dependencies(longshore_shared_launch ${modules})
+  endif()
 endfunction()
 
 # longshore_add_module(NAME OBJECTS)
@@ -132,12 +137,13 @@ function(longshore_add_module name objects)
   set(target longshore_${name}_module)
   set(folder longshore-${PROJECT_VERSION})
   add_library(${target} MODULE "${PROJECT_SOURCE_DIR}/src/longshore/core/module_version.cpp")
+  set_property(GLOBAL APPEND PROPERTY longshore_modules ${target})
   target_compile_definitions(${target} PRIVATE LONGSHORE_VERSION="${PROJECT_VERSION}")
   target_link_libraries(${target} PRIVATE ${objects} longshore_shared)
   target_link_options(${target} PRIVATE LINKER:--as-needed)
   set_target_properties(
     ${target} PROPERTIES PREFIX "" OUTPUT_NAME ${name}
-                         LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/src/longshore/${folder}")
+                         LIBRARY_OUTPUT_DIRECTORY "$<TARGET_FILE_DIR:longshore_shared>/${folder}")
   longshore_find_neighbours(${target} "$ORIGIN/..")
   if(LONGSHORE_INSTALL)
     install(TARGETS ${target} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/${folder}

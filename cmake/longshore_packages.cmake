@@ -53,17 +53,20 @@ if(BUILD_SHARED_LIBS)
       "communication patterns of parallel programs (shared libraries)\n\
 ${LONGSHORE_PARTS}\n\n\
 This package has the shared libraries, which programs need at run time.")
-  list(APPEND CPACK_COMPONENTS_ALL longshore_modules)
-  set(modules ${CPACK_DEBIAN_LONGSHORE_RUNTIME_PACKAGE_NAME}-modules)
-  set(CPACK_DEBIAN_LONGSHORE_RUNTIME_PACKAGE_RECOMMENDS ${modules})
-  set(CPACK_DEBIAN_LONGSHORE_MODULES_PACKAGE_NAME ${modules})
-  set(CPACK_DEBIAN_LONGSHORE_MODULES_PACKAGE_SECTION libs)
-  set(CPACK_DEBIAN_LONGSHORE_MODULES_PACKAGE_SHLIBDEPS ON)
-  set(CPACK_DEBIAN_LONGSHORE_MODULES_DESCRIPTION
-      "communication patterns of parallel programs (transports)\n\
+  get_property(modules GLOBAL PROPERTY longshore_modules)
+  if(modules)
+    list(APPEND CPACK_COMPONENTS_ALL longshore_modules)
+    set(modules ${CPACK_DEBIAN_LONGSHORE_RUNTIME_PACKAGE_NAME}-modules)
+    set(CPACK_DEBIAN_LONGSHORE_RUNTIME_PACKAGE_RECOMMENDS ${modules})
+    set(CPACK_DEBIAN_LONGSHORE_MODULES_PACKAGE_NAME ${modules})
+    set(CPACK_DEBIAN_LONGSHORE_MODULES_PACKAGE_SECTION libs)
+    set(CPACK_DEBIAN_LONGSHORE_MODULES_PACKAGE_SHLIBDEPS ON)
+    set(CPACK_DEBIAN_LONGSHORE_MODULES_DESCRIPTION
+        "communication patterns of parallel programs (transports)\n\
 ${LONGSHORE_PARTS}\n\n\
 This package has the transports over OpenSHMEM and UCX, the simulated machine,\n\
 and the tasks of OpenMP and oneTBB. Programs load them when they need them.")
+  endif()
 endif()
 if(LONGSHORE_BENCH)
   list(APPEND CPACK_COMPONENTS_ALL longshore_tools)

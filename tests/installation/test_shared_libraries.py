@@ -160,6 +160,7 @@ def test_another_project_builds_longshore_from_its_sources(how: str, kind: str, 
     listed = run("ctest", "--test-dir", tmp_path / "build", "--show-only")
     assert re.findall(r"Test +#\d+: (\w+)", listed) == ["parent"]
     run("cmake", "--build", tmp_path / "build")
+    assert len(list((tmp_path / "build").rglob("longshore-*/openmp.so"))) == (kind == "ON")
     if how == "fetch":
         assert not list((tmp_path / "build").rglob("liblongshore_sort.a"))  # the program does not link it
     assert run(tmp_path / "build" / "parent") == "4 ranks on threads: sum 6, wrong 0\n"
