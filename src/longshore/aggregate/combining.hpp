@@ -39,8 +39,8 @@ class recent_items {
 };
 
 /// How items combine: op.key(item) is the key of an item, and op.combine(into, more) merges
-/// `more` into an item with the same key. `into` lies in a buffer of the engine, which moves on:
-/// combine() must not keep its address.
+/// `more` into an item with the same key. `into` lies in a buffer of the engine, which does not align
+/// items.
 template <class Op, class Item>
 concept combination = requires(const Op& op, Item& into, const Item& more) {
   { op.key(more) } -> std::convertible_to<std::uint64_t>;
