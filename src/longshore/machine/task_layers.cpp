@@ -26,14 +26,14 @@ bool is_foreign(std::string_view layer) { return layer == "openmp" || layer == "
 
 detail::found_part<detail::task_layer_entry> find_foreign(std::string_view layer) {
 #ifdef LONGSHORE_MODULES
-  if (layer == "openmp") return {"openmp", "longshore_tasks_openmp"};
-  return {"tbb", "longshore_tasks_tbb"};
+  if (layer == "openmp") return {"openmp", "entry_of_longshore_openmp"};
+  return {"tbb", "entry_of_longshore_tbb"};
 #else
 #ifdef LONGSHORE_HAVE_OPENMP
-  if (layer == "openmp") return {&longshore_tasks_openmp};
+  if (layer == "openmp") return {&entry_of_longshore_openmp};
 #endif
 #ifdef LONGSHORE_HAVE_TBB
-  if (layer == "tbb") return {&longshore_tasks_tbb};
+  if (layer == "tbb") return {&entry_of_longshore_tbb};
 #endif
   return {};
 #endif

@@ -69,6 +69,6 @@ void annotate_acquire(void* address) noexcept;
 // Each layer defines its own entry. The names have no namespace, so that modules can be asked for
 // them.
 extern "C" {
-extern const longshore::detail::task_layer_entry longshore_tasks_openmp;
-extern const longshore::detail::task_layer_entry longshore_tasks_tbb;
+extern const longshore::detail::task_layer_entry entry_of_longshore_openmp;
+extern const longshore::detail::task_layer_entry entry_of_longshore_tbb;
 }

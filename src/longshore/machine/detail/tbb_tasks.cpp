@@ -124,5 +124,5 @@ std::unique_ptr<task_layer> make(const task_options& options) {
 
 }  // namespace longshore::detail
 
-const longshore::detail::task_layer_entry longshore_tasks_tbb = {
+const longshore::detail::task_layer_entry entry_of_longshore_tbb = {
     .why_none = longshore::detail::why_none, .make = longshore::detail::make};

@@ -35,7 +35,7 @@ struct transport_entry {
 // Each transport defines its own entry. The names have no namespace, so that modules can be asked
 // for them.
 extern "C" {
-extern const longshore::detail::transport_entry longshore_transport_shmem;
-extern const longshore::detail::transport_entry longshore_transport_ucx;
-extern const longshore::detail::transport_entry longshore_transport_simulated;
+extern const longshore::detail::transport_entry entry_of_longshore_shmem;
+extern const longshore::detail::transport_entry entry_of_longshore_ucx;
+extern const longshore::detail::transport_entry entry_of_longshore_simulated;
 }

@@ -40,18 +40,18 @@ found_part<transport_entry> find_transport(std::string_view name) {
   if (name == "mpi") return {&mpi_entry};
 #endif
 #ifdef LONGSHORE_MODULES
-  if (name == "shmem") return {"shmem", "longshore_transport_shmem"};
-  if (name == "ucx") return {"ucx", "longshore_transport_ucx"};
-  if (name == "simulated") return {"simulated", "longshore_transport_simulated"};
+  if (name == "shmem") return {"shmem", "entry_of_longshore_shmem"};
+  if (name == "ucx") return {"ucx", "entry_of_longshore_ucx"};
+  if (name == "simulated") return {"simulated", "entry_of_longshore_simulated"};
 #else
 #ifdef LONGSHORE_HAVE_SHMEM
-  if (name == "shmem") return {&longshore_transport_shmem};
+  if (name == "shmem") return {&entry_of_longshore_shmem};
 #endif
 #ifdef LONGSHORE_HAVE_UCX
-  if (name == "ucx") return {&longshore_transport_ucx};
+  if (name == "ucx") return {&entry_of_longshore_ucx};
 #endif
 #ifdef LONGSHORE_HAVE_SIMULATED
-  if (name == "simulated") return {&longshore_transport_simulated};
+  if (name == "simulated") return {&entry_of_longshore_simulated};
 #endif
 #endif
   return {};

@@ -70,7 +70,7 @@ class started_library final : public longshore::detail::started_transport {
 }  // namespace
 }  // namespace longshore::shmem
 
-const longshore::detail::transport_entry longshore_transport_shmem = {
+const longshore::detail::transport_entry entry_of_longshore_shmem = {
     .start = [](const longshore::run_options& options)
         -> std::unique_ptr<longshore::detail::started_transport> {
       return std::make_unique<longshore::shmem::started_library>(options);

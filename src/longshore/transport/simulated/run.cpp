@@ -46,7 +46,7 @@ class simulated_machine final : public longshore::detail::started_transport {
 }  // namespace
 }  // namespace longshore::simulated
 
-const longshore::detail::transport_entry longshore_transport_simulated = {
+const longshore::detail::transport_entry entry_of_longshore_simulated = {
     .start =
         [](const longshore::run_options&) -> std::unique_ptr<longshore::detail::started_transport> {
       return std::make_unique<longshore::simulated::simulated_machine>();

@@ -35,7 +35,7 @@ class started_library final : public longshore::detail::started_transport {
 }  // namespace
 }  // namespace longshore::ucx
 
-const longshore::detail::transport_entry longshore_transport_ucx = {
+const longshore::detail::transport_entry entry_of_longshore_ucx = {
     .start = [](const longshore::run_options& options)
         -> std::unique_ptr<longshore::detail::started_transport> {
       return std::make_unique<longshore::ucx::started_library>(options);
