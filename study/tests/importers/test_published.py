@@ -98,7 +98,7 @@ def test_bale_and_chapel_stand_in_one_table(tmp_path: Path, capsys: pytest.Captu
 
 def test_the_comparison_reads_well(images: str, capsys: pytest.CaptureFixture[str]) -> None:
     main(["--store", images, "compare", "reference", "new"])
-    text = capsys.readouterr().out
+    text = " ".join(capsys.readouterr().out.split())
     assert "new against reference: regressed (4 regressed, 4 inconclusive; margin 5 %)" in text
     assert "mode persistent is 17.5 times slower" in text
     assert "ranks 128" in text, "no figure without its layout"
