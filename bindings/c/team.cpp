@@ -1,6 +1,5 @@
-// Functions longshore_team_... and the collectives. The type of the values of a
-// collective is known only at run time. Also the parts of handles.hpp and longshore_cxx.hpp that
-// need a team.
+// Functions longshore_team_... and the collectives. The type of the values of a collective is known
+// only at run time. Also the parts of handles.hpp and longshore_cxx.hpp that need a team.
 #include "handles.hpp"
 #include "longshore.h"
 #include "longshore_cxx.hpp"

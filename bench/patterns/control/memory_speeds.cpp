@@ -3,6 +3,7 @@
 // in a try, so that a try lasts longer than the differences between the ranks' ends of a barrier.
 #include "patterns/control/memory_speeds.hpp"
 
+#include <longshore/core/bytes.hpp>
 #include <longshore/stream/loop.hpp>
 
 #include <algorithm>
@@ -19,7 +20,6 @@
 namespace longshore::bench {
 namespace {
 
-constexpr std::size_t line_bytes = 64;
 constexpr std::size_t smallest_set = std::size_t{1} << 15, largest_set = std::size_t{1} << 26;
 constexpr std::size_t part_bytes = std::size_t{1} << 21;
 constexpr int passes = 7;
@@ -37,7 +37,7 @@ class speed_probe {
 
   /// Each rank reads and writes `set` bytes, or reads lines of `set` bytes.
   [[nodiscard]] json of_set(std::size_t set) {
-    const int bits = std::countr_zero(set / line_bytes);
+    const int bits = std::countr_zero(set / cache_line_bytes);
     const auto scattered = [&](std::size_t i) { return scattered_line(i, bits); };
     const auto in_order = [&](std::size_t begin, std::size_t bytes) {
       read_lines(begin, bytes, std::identity());
@@ -97,8 +97,8 @@ class speed_probe {
   template <class Order>
   void read_lines(std::size_t begin, std::size_t bytes, const Order& line_at) {
     std::uint64_t sum = 0, word = 0;
-    for (std::size_t i = begin / line_bytes; i < (begin + bytes) / line_bytes; ++i) {
-      std::memcpy(&word, from_ + line_at(i) * line_bytes, sizeof(word));
+    for (std::size_t i = begin / cache_line_bytes; i < (begin + bytes) / cache_line_bytes; ++i) {
+      std::memcpy(&word, from_ + line_at(i) * cache_line_bytes, sizeof(word));
       sum += word;
     }
     sum_ = sum;

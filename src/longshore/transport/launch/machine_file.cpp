@@ -1,6 +1,6 @@
 // Reads a machine file as transport simulated does.
 #include <longshore/core/error.hpp>
-#include <longshore/transport/launch/find_transport.hpp>
+#include <longshore/transport/launch/detail/find_transport.hpp>
 #include <longshore/transport/launch/machine_file.hpp>
 
 #include <fstream>

@@ -3,7 +3,7 @@
 #include <longshore/core/environment.hpp>
 #include <longshore/core/error.hpp>
 #include <longshore/core/launcher.hpp>
-#include <longshore/transport/launch/find_transport.hpp>
+#include <longshore/transport/launch/detail/find_transport.hpp>
 #include <longshore/transport/launch/run.hpp>
 
 #include <fmt/ranges.h>
@@ -15,12 +15,11 @@ namespace {
 
 constexpr long max_ranks = 1 << 20;
 
+bool is_here(const char* transport) { return detail::find_transport(transport).entry != nullptr; }
+
 }  // namespace
 
 std::string chosen_transport(const std::string& requested) {
-  const auto is_here = [](const char* name) {
-    return detail::find_transport(name).entry != nullptr;
-  };
   if (!requested.empty()) {
     const auto found = detail::find_transport(requested);
     if (found.entry == nullptr)
@@ -39,7 +38,7 @@ std::string chosen_transport(const std::string& requested) {
 std::vector<std::string> available_transports() {
   std::vector<std::string> names;
   for (const char* name : {"threads", "mpi", "shmem", "ucx", "simulated"})
-    if (detail::find_transport(name).entry != nullptr) names.emplace_back(name);
+    if (is_here(name)) names.emplace_back(name);
   return names;
 }
 

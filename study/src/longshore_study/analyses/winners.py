@@ -111,7 +111,7 @@ class RankedVariant:
 def ranked_variants(figures: Iterable[Figure]) -> list[RankedVariant]:
     """All variants, sorted by pattern, then work, then rank."""
     figures = list(figures)
-    copies = memory_copies(figures)
+    speeds_of = speeds_by_launching(figures)
     members: dict[str, tuple[list[Figure], list[float], list[float]]] = {}
     variants: list[RankedVariant] = []
     for figure in figures:
@@ -123,7 +123,7 @@ def ranked_variants(figures: Iterable[Figure]) -> list[RankedVariant]:
         work_names = (*work_of(pattern), *WORK_FACTORS_BETWEEN_LAUNCHES)
         work = {name: value for name, value in factors.items() if name in work_names and value not in ({}, None)}
         how = {name: value for name, value in factors.items() if name not in work_names}
-        speeds = copies.get(_launching(figure, factors))
+        speeds = speeds_of.get(_launching(figure, factors))
         name = canonical({"pattern": pattern, "work": work, "how": how, "simulated": figure.simulated})
         if name not in members:
             members[name] = ([], [], [])
@@ -142,7 +142,7 @@ def ranked_variants(figures: Iterable[Figure]) -> list[RankedVariant]:
     return _ranked(variants)
 
 
-def memory_copies(figures: Iterable[Figure]) -> dict[str, MemorySpeeds]:
+def speeds_by_launching(figures: Iterable[Figure]) -> dict[str, MemorySpeeds]:
     """The speeds of memory, as the median over launches, for each session and way of launching."""
     launches: dict[str, list[MemorySpeeds]] = {}
     for figure in figures:

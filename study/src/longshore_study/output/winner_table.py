@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from longshore_study.analyses.best_choices import BestChoice, best_choices
-from longshore_study.analyses.winners import RankedVariant, memory_copies, newest_session, ranked_variants
+from longshore_study.analyses.winners import RankedVariant, newest_session, ranked_variants, speeds_by_launching
 from longshore_study.base import terminal
 from longshore_study.base.errors import LongshoreError
 from longshore_study.base.groups import grouped
@@ -68,7 +68,7 @@ def render(store: Store, name: str, session: str | None = None, *, verbose: bool
         if machine is not None:
             terminal.print_line(f"{heading(machine)}:\n")
         _print_patterns(members, verbose=verbose)
-    _print_footer(measured, memory_copies(measured.figures), ranked)
+    _print_footer(measured, speeds_by_launching(measured.figures), ranked)
     for members in kinds.values():
         _print_answers(best_choices(members))
     if None in kinds:
@@ -111,9 +111,9 @@ def _print_pattern(pattern: str, ranked: list[RankedVariant]) -> None:
     )
 
 
-def _print_footer(measured: Measurements, copies: Mapping[str, MemorySpeeds], ranked: list[RankedVariant]) -> None:
-    if copies:
-        speeds = [copy.main_memory for copy in copies.values()]
+def _print_footer(measured: Measurements, speeds_of: Mapping[str, MemorySpeeds], ranked: list[RankedVariant]) -> None:
+    if speeds_of:
+        speeds = [of_launching.main_memory for of_launching in speeds_of.values()]
         low, high = min(speeds), max(speeds)
         figures = terminal.number(low) + ("" if low == high else f" to {terminal.number(high)}")
         terminal.print_line(f"copy from main memory, measured with the study: {figures} GB/s read and written")

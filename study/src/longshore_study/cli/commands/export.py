@@ -260,10 +260,9 @@ def _samples(launches: Iterable[Launch], where: Expression | None) -> Iterator[t
         shared: dict[tuple[str, int], dict[str, Any]] = {}
         for sample in launch.samples if launch.problem is None else ():
             variant, pattern = sample["variant"], sample["pattern"]
-            row = shared.get((pattern, id(variant)))
-            factors = {"study": launch.study, "pattern": pattern, **launch.cell, **variant}
-            if where is not None and not where.matches(factors):
+            if where and not where.matches({"study": launch.study, "pattern": pattern, **launch.cell, **variant}):
                 continue
+            row = shared.get((pattern, id(variant)))
             if row is None:
                 values = (
                     launch.study, launch.tag, launch.session, launch.path.stem, launch.envelope.get("started"),

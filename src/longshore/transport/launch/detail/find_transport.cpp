@@ -1,5 +1,5 @@
 // Only this file knows which transports the build has.
-#include <longshore/transport/launch/find_transport.hpp>
+#include <longshore/transport/launch/detail/find_transport.hpp>
 
 #include <longshore/transport/threads/run.hpp>
 #ifdef LONGSHORE_HAVE_MPI
