@@ -20,6 +20,7 @@
 #include <fstream>
 #include <functional>
 #include <limits>
+#include <random>
 #include <sstream>
 #include <string>
 #include <thread>
@@ -717,6 +718,40 @@ TEST(Channel, closing_a_set_drops_messages_that_were_not_received) {
       if (round % 2 == 0)
         for (int peer = 0; peer < team.size(); ++peer)
           (void)wait_front(team, channels->receiver(peer));
+    }
+  });
+}
+
+// Sets may lie in memory that earlier sets used, and in gaps between others.
+TEST(Channel, sets_that_open_and_close_in_any_order_start_empty_and_keep_their_messages) {
+  spmd([](team& team) {
+    constexpr int most_sets = 6, rounds = 40;
+    struct open_set {
+      std::unique_ptr<channel_set> channels;
+      int value;
+    };
+    std::vector<open_set> open;
+    std::mt19937 random(7);  // the same on all ranks
+    for (int round = 0; round < rounds; ++round) {
+      if (open.size() == most_sets) {
+        for (int closed = 0; closed < 3; ++closed) {
+          const std::size_t i = random() % open.size();
+          for (int peer = 0; peer < team.size(); ++peer)
+            EXPECT_EQ(receive_int(team, open[i].channels->receiver(peer)), open[i].value + peer);
+          open.erase(open.begin() + static_cast<std::ptrdiff_t>(i));
+        }
+      }
+      const std::size_t slot_bytes = 64 + random() % (round % 8 == 7 ? 2'000'000 : 20'000);
+      const auto ends = ends_to_all(team, slot_bytes);
+      auto channels = team.open_channels(ends, ends, 2);
+      for (int peer = 0; peer < team.size(); ++peer)
+        ASSERT_FALSE(channels->receiver(peer).front()) << "round " << round;
+      team.barrier();  // No rank sends before all have looked.
+      // The second message is lost when the set is closed.
+      for (int message = 0; message < 2; ++message)
+        for (int peer = 0; peer < team.size(); ++peer)
+          send_int(team, channels->sender(peer), 1000 * round + team.rank());
+      open.push_back({std::move(channels), 1000 * round});
     }
   });
 }

@@ -141,7 +141,10 @@ ring_channels::ring_channels(std::span<const channel_end> to, std::span<const ch
     const auto at = layout.next(to[i]);
     my_directory.entries[i] = {to[i].peer, to[i].slot_bytes,
                                static_cast<std::uint64_t>(to[i].slots), at};
-    senders.emplace_back(to[i], memory_at(my_part, at));
+    const ring_memory memory = memory_at(my_part, at);
+    memory.consumed->store(0, std::memory_order_relaxed);
+    memory.produced->store(0, std::memory_order_relaxed);
+    senders.emplace_back(to[i], memory);
   }
   barrier();
   receivers.reserve(from.size());

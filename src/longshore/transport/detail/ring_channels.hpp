@@ -98,8 +98,8 @@ class ring_channels {
   static std::size_t needed_bytes(std::span<const channel_end> to, ring_packing packing);
 
   /// Collective over the ranks that share memory. `part_of(rank)` is the address of a rank's part
-  /// of the memory: at least needed_bytes() of that rank, zeroed. Each rank writes the offsets of
-  /// its rings into its part, calls `barrier`, and reads the offsets of its incoming rings in the
+  /// of the memory: at least needed_bytes() of that rank, of any contents, which no rank uses any
+  /// more. Each rank writes the offsets of its rings into its part, calls `barrier`, and reads the offsets of its incoming rings in the
   /// parts of the senders. Throws errc::usage if the two ends of a channel do not match.
   ring_channels(std::span<const channel_end> to, std::span<const channel_end> from, int my_rank,
                 ring_packing packing, const std::function<std::byte*(int)>& part_of,

@@ -37,11 +37,10 @@ std::size_t needed_bytes(std::span<const channel_end> ends) {
 channel_ends::channel_ends(team& team, const detail::ends_by_locality& to,
                            const detail::ends_by_locality& from) {
   const auto packing = detail::ring_channels::packing_for(team, to.local);
-  const std::size_t ring_bytes =
-      team.agree_on_memory(team.node_comm(), detail::ring_channels::needed_bytes(to.local, packing),
-                           needed_bytes(to.remote) + needed_bytes(from.remote));
-  memory_ = std::make_unique<node_memory>(team.node_comm(), ring_bytes);
-  const auto part_of = [&](int peer) { return memory_->part(team.nodes().local_index(peer)); };
+  memory_ =
+      team.memory_of_channels().take(team, detail::ring_channels::needed_bytes(to.local, packing),
+                                     needed_bytes(to.remote) + needed_bytes(from.remote));
+  const auto part_of = [&](int peer) { return memory_.part(team.nodes().local_index(peer)); };
   constexpr collective_call call{collective::open_channels};
   rings = std::make_unique<detail::ring_channels>(to.local, from.local, team.rank(), packing,
                                                   part_of, [&] { team.checked_barrier(call); });
@@ -81,6 +80,7 @@ void channel_ends::close(team& team) {
   }
   // After this barrier no rank reads a ring of this set, or receives with its tags.
   team.checked_barrier({collective::free});
+  team.memory_of_channels().give_back(memory_);
   team.release_tag_block(tag_block_);
   closed_ = true;
 }
@@ -89,7 +89,6 @@ channel_ends::~channel_ends() {
   if (closed_) return;
   // The run is being aborted. The buffers are leaked, because requests are still active on them.
   static_cast<void>(new pages(std::move(buffers_)));
-  static_cast<void>(memory_.release());
 }
 
 channels::channels(team& team, std::span<const channel_end> to, std::span<const channel_end> from)

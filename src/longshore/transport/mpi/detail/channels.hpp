@@ -3,6 +3,7 @@
 
 #include <longshore/transport/detail/local_and_remote_ends.hpp>
 #include <longshore/transport/detail/ring_channels.hpp>
+#include <longshore/transport/mpi/detail/channel_memory.hpp>
 #include <longshore/transport/mpi/detail/message_channels.hpp>
 #include <longshore/transport/mpi/detail/team.hpp>
 
@@ -29,7 +30,7 @@ class channel_ends final : public collective_resource {
   void open_remote(team& team, std::span<const channel_end> to, std::span<const channel_end> from);
 
   int tag_block_ = 0;
-  std::unique_ptr<node_memory> memory_;
+  channel_memory::piece memory_;
   pages buffers_;
   bool closed_ = false;
 };

@@ -21,10 +21,8 @@ std::size_t team::agree_on_memory(const communicator& sharing, std::size_t share
   };
   // Nodes may be virtual, so the memory of a host is divided among all of its ranks. An access to
   // shared memory that the host does not have would end the process with a bus error.
-  const auto ranks = static_cast<std::size_t>(ranks_on_host_);
-  const std::size_t memory = available_memory_bytes() / ranks;
-  const std::size_t shareable =
-      sharing.size() > 1 ? available_shared_memory_bytes() / ranks : memory;
+  const std::size_t memory = available_memory_bytes() / static_cast<std::size_t>(ranks_on_host_);
+  const std::size_t shareable = sharing.size() > 1 ? free_shared_bytes() : memory;
   // The minimum of -n is minus the maximum of n.
   std::array<std::int64_t, 4> values{-as_integer(shared_bytes), -as_integer(own_bytes),
                                      as_integer(memory), as_integer(shareable)};
@@ -38,6 +36,10 @@ std::size_t team::agree_on_memory(const communicator& sharing, std::size_t share
          shared_bytes + own_bytes, shared_bytes, min_memory, min_shareable,
          shared > min_shareable ? small_shared_memory_remedy() : "");
   return static_cast<std::size_t>(shared);
+}
+
+std::size_t team::free_shared_bytes() const {
+  return available_shared_memory_bytes() / static_cast<std::size_t>(ranks_on_host_);
 }
 
 void team::release(std::unique_ptr<collective_resource> resource, bool unwinding) {

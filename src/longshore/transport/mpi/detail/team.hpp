@@ -8,6 +8,7 @@
 #include <longshore/transport/detail/shared_memory_collectives.hpp>
 #include <longshore/transport/detail/team_bound.hpp>
 #include <longshore/transport/detail/watchdog.hpp>
+#include <longshore/transport/mpi/detail/channel_memory.hpp>
 #include <longshore/transport/mpi/detail/communicator.hpp>
 #include <longshore/transport/mpi/detail/eager_limit.hpp>
 #include <longshore/transport/mpi/detail/node_memory.hpp>
@@ -82,6 +83,7 @@ class team final : public longshore::team {
   [[nodiscard]] const communicator& node_comm() const noexcept { return node_; }
   /// The ranks of this host that share memory, in rank order.
   [[nodiscard]] const communicator& host_comm() const noexcept { return host_; }
+  [[nodiscard]] channel_memory& memory_of_channels() noexcept { return channel_memory_; }
   [[nodiscard]] longshore::watchdog& watchdog() noexcept { return watchdog_; }
   /// A barrier that throws errc::usage if ranks pass different calls.
   void checked_barrier(const collective_call& call);
@@ -90,6 +92,8 @@ class team final : public longshore::team {
   /// number of shared bytes and the largest `own_bytes` of any rank.
   [[nodiscard]] std::size_t agree_on_memory(const communicator& sharing, std::size_t shared_bytes,
                                             std::size_t own_bytes);
+  /// The bytes of shared memory that the host has for each of its ranks.
+  [[nodiscard]] std::size_t free_shared_bytes() const;
   /// Collective. Closes and frees a resource; an exceeded deadline aborts the run. If `unwinding`
   /// (an exception is in flight), the call is local and defers the free
   /// (detail/deferred_frees.hpp).
@@ -191,6 +195,7 @@ class team final : public longshore::team {
 
   communicator ranks_, channel_comm_, host_, node_;
   std::unique_ptr<node_memory> host_memory_;
+  channel_memory channel_memory_;
   host_state* host_state_ = nullptr;
   std::optional<detail::node_barrier> barrier_;
   std::byte* staging_ = nullptr;
