@@ -43,8 +43,8 @@ def test_every_key_of_the_study_is_in_the_example_and_in_the_table(key: str) -> 
 
 @pytest.mark.parametrize("section", sections.SECTIONS)
 def test_every_section_is_in_the_example_and_in_the_table(section: str) -> None:
-    assert re.search(rf"^\[+{section}\]+$", example(), re.MULTILINE)
-    assert re.search(rf"^\| \*\*\[+{section}\]+\*\* \|", TEXT, re.MULTILINE)
+    assert re.search(rf"^\[+{section}(\.[\w-]+)?\]+$", example(), re.MULTILINE)
+    assert re.search(rf"^\| \*\*\[+{section}(\.TAG)?\]+\*\* \|", TEXT, re.MULTILINE)
 
 
 @pytest.mark.parametrize("word", [*VERDICTS, *FORMATS])

@@ -11,7 +11,7 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +19,10 @@ from longshore_study.base.durations import clock
 from longshore_study.base.errors import EXIT_OK, LongshoreError
 from longshore_study.execution import batch_systems
 from longshore_study.execution.batch_systems import JobRequest
-from longshore_study.execution.launch_resolver import LaunchResolver
 from longshore_study.execution.launchers import nodes_of
 from longshore_study.execution.session_folder import Target, store_study_file
-from longshore_study.planning.plan import Cell, Plan, PlannedLaunch
+from longshore_study.execution.turns import Side, Turn
+from longshore_study.planning.plan import Cell, Plan
 from longshore_study.study_file import environment_variables
 from longshore_study.study_file.reader import StudyFileError
 from longshore_study.study_file.study import JobChoice, LauncherChoice, Study
@@ -31,17 +31,16 @@ from longshore_study.study_file.toml_positions import key_lines, line_of
 _MAX_RESERVE_SECONDS = 60
 
 
-def submit_session(
-    args: argparse.Namespace, plan: Plan, target: Target, launches: list[PlannedLaunch], resolver: LaunchResolver
-) -> int:
-    """Submits jobs for `launches`, or prints them with --dry-run. Raises LongshoreError if a job of
-    the session has not ended."""
+def submit_session(args: argparse.Namespace, sides: Sequence[Side], turns: list[Turn]) -> int:
+    """Submits jobs for `turns`, or prints them with --dry-run. The jobs belong to the first side.
+    Raises LongshoreError if a job of the session has not ended."""
+    plan, target = sides[0].plan, sides[0].target
     choice = plan.study.launcher
     assert choice.job is not None  # noqa: S101 - the caller checked it
-    refuse_too_few_nodes(plan.study, [launch.cell for launch in launches])
-    groups = _groups(choice, launches)
+    refuse_too_few_nodes(plan.study, [turn.cell for turn in turns])
+    groups = _groups(choice, turns)
     if args.dry_run:
-        return _print_plan(args, plan, target, groups, resolver)
+        return _print_plan(args, sides, groups)
     system = batch_systems.SYSTEMS[choice.kind]
     for job in submitted_jobs(target):
         state, why = batch_systems.state_of(batch_systems.SYSTEMS[job["system"]], job["id"])
@@ -56,13 +55,14 @@ def submit_session(
                 f"job {job['id']} of session {target.session} is {state}; wait for it ('longshore status' shows its "
                 f"state), or cancel it with: {cancel}"
             )
-    store_study_file(plan, target)
+    for side in sides:
+        store_study_file(side.plan, side.target)
     submitted = []
     for nodes, group in groups.items():
         job_id: str | None = None
         for number in range(choice.job.jobs):
             request = _request(plan, target, nodes, number, after=job_id)
-            script = _script(args, plan, target, nodes).encode("utf-8", "surrogateescape")  # folder names are bytes
+            script = _script(args, sides, nodes).encode("utf-8", "surrogateescape")  # folder names are bytes
             request.script.write_bytes(script)
             job_id = batch_systems.submit(system, request)
             row = {
@@ -106,14 +106,14 @@ def submitted_jobs(target: Target) -> list[dict[str, Any]]:
     return jobs
 
 
-def _groups(choice: LauncherChoice, launches: list[PlannedLaunch]) -> dict[int | None, list[PlannedLaunch]]:
+def _groups(choice: LauncherChoice, turns: list[Turn]) -> dict[int | None, list[Turn]]:
     """The launches of each job. If there is one job per number of nodes, the key is this number;
     otherwise the key is None."""
     if choice.job is None or choice.job.one_job_per == "session":
-        return {None: launches}
-    groups: dict[int | None, list[PlannedLaunch]] = {}
-    for launch in sorted(launches, key=lambda launch: nodes_of(launch.cell, choice) or 1):
-        groups.setdefault(nodes_of(launch.cell, choice) or 1, []).append(launch)
+        return {None: turns}
+    groups: dict[int | None, list[Turn]] = {}
+    for turn in sorted(turns, key=lambda turn: nodes_of(turn.cell, choice) or 1):
+        groups.setdefault(nodes_of(turn.cell, choice) or 1, []).append(turn)
     return groups
 
 
@@ -140,13 +140,15 @@ def _request(plan: Plan, target: Target, nodes: int | None, number: int, *, afte
     )
 
 
-def _script(args: argparse.Namespace, plan: Plan, target: Target, nodes: int | None) -> str:
+def _script(args: argparse.Namespace, sides: Sequence[Side], nodes: int | None) -> str:
+    plan, target = sides[0].plan, sides[0].target
     job = _job(plan.study.launcher)
     study = (target.folder / f"study-{plan.study.digest}.toml").absolute()  # the stored copy, which users do not edit
     # The last launch is stopped before the time limit of the job, so that longshore can end the
     # session properly.
     reserve = min(_MAX_RESERVE_SECONDS, max(2, job.time_limit_seconds // 12))
-    command = [sys.executable, "-m", "longshore_study", "run", str(study), f"--tag={target.tag}"]
+    command = [sys.executable, "-m", "longshore_study", "run", str(study)]
+    command += ["--turns", *(side.target.tag for side in sides)] if len(sides) > 1 else [f"--tag={target.tag}"]
     command += [f"--session={target.session}", f"--store={target.store.path.absolute()}", "--in-job"]
     command += [f"--stop-after={max(1, job.time_limit_seconds - reserve)}s"]
     command += [f"--only-nodes={nodes}"] if nodes is not None else []
@@ -162,20 +164,15 @@ def _job(choice: LauncherChoice) -> JobChoice:
     return choice.job
 
 
-def _print_plan(
-    args: argparse.Namespace,
-    plan: Plan,
-    target: Target,
-    groups: dict[int | None, list[PlannedLaunch]],
-    resolver: LaunchResolver,
-) -> int:
+def _print_plan(args: argparse.Namespace, sides: Sequence[Side], groups: dict[int | None, list[Turn]]) -> int:
+    plan, target = sides[0].plan, sides[0].target
     system = batch_systems.SYSTEMS[plan.study.launcher.kind]
     jobs = []
     for nodes, group in groups.items():
         for number in range(_job(plan.study.launcher).jobs):
             request = _request(plan, target, nodes, number, after="JOB" if number else None)
-            commands = [resolver.command(launch) for launch in group]
-            jobs.append((system.submission(request), _script(args, plan, target, nodes), commands))
+            commands = [turn.command for turn in group]
+            jobs.append((system.submission(request), _script(args, sides, nodes), commands))
     if args.json:
         rows = [
             {

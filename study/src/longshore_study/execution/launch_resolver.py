@@ -20,7 +20,7 @@ class LaunchConfiguration:
     launcher: Launcher
     bench: str
     """The path of longshore-bench; empty if no cell needs the program."""
-    environment: dict[str, str] = field(default_factory=dict)
+    environment: Mapping[str, str | None] = field(default_factory=dict)
 
 
 class LaunchResolver:
@@ -55,6 +55,7 @@ def make_launch_resolver(
 
     With `dry_run`, the commands are only printed, so longshore-bench and mpirun may be missing.
     """
+    bench = plan.study.state.bench or bench
     configurations: dict[str | None, LaunchConfiguration] = {}
     cells_of: dict[str | None, list[Cell]] = {}
     for cell in plan.cells:
@@ -69,15 +70,16 @@ def _configuration(
     plan: Plan, cells: list[Cell], build: Build | None, *, bench: str | None, mpirun: str | None, dry_run: bool
 ) -> LaunchConfiguration:
     launcher = make_launcher(plan.study.launcher, cells, build.mpirun if build else mpirun, dry_run=dry_run)
+    environment = {**(build.launch_environment if build else {}), **plan.study.state.environment}
     if not any(cell.external is None for cell in cells):
-        return LaunchConfiguration(launcher, "", build.launch_environment if build else {})
+        return LaunchConfiguration(launcher, "", environment)
     if build is not None:
-        return LaunchConfiguration(launcher, build.bench, build.launch_environment)
+        return LaunchConfiguration(launcher, build.bench, environment)
     try:
-        return LaunchConfiguration(launcher, find_bench(bench))
+        return LaunchConfiguration(launcher, find_bench(bench), environment)
     except LongshoreError:
         if dry_run and bench is None:
-            return LaunchConfiguration(launcher, BENCH)
+            return LaunchConfiguration(launcher, BENCH, environment)
         raise
 
 

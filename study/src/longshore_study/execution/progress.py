@@ -27,10 +27,12 @@ class _Progress:
         self.launches = list(launches)
         self.estimate = estimate
         self.finished = 0
+        self.tag = ""
         self.launch_started = time.monotonic()
 
     def label(self, launch: PlannedLaunch) -> str:
-        return self.labels[launch.cell.cell_id]
+        label = self.labels[launch.cell.cell_id]
+        return f"{self.tag}: {label}" if self.tag else label
 
     def begin(self, launch: PlannedLaunch) -> None:
         del launch

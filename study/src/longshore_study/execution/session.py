@@ -8,6 +8,8 @@ import json
 import shlex
 import sys
 import time
+from collections.abc import Sequence
+from contextlib import ExitStack
 from typing import Any
 
 from longshore_study.base.durations import parse_duration
@@ -16,12 +18,13 @@ from longshore_study.base.json_values import attributes
 from longshore_study.base.terminal import count
 from longshore_study.execution import batch_session
 from longshore_study.execution.child_process import Interrupted, Signals
-from longshore_study.execution.launch_resolver import LaunchResolver, make_launch_resolver
+from longshore_study.execution.launch_resolver import make_launch_resolver
 from longshore_study.execution.launch_runner import Deadline, OutOfTime, Runner, Summary, default_session, remaining
-from longshore_study.execution.launchers import Command, nodes_of
+from longshore_study.execution.launchers import nodes_of
 from longshore_study.execution.progress import duration, make_progress, print_unless_closed
 from longshore_study.execution.session_folder import Target, store_study_file
 from longshore_study.execution.session_lock import session_lock
+from longshore_study.execution.turns import Side, Turn, in_turns, states_of
 from longshore_study.host.cores import available_cpus
 from longshore_study.host.doctor import WARN, load_average
 from longshore_study.planning.plan import Plan, PlannedLaunch, make_plan, missing_programs
@@ -30,6 +33,7 @@ from longshore_study.store.launch_store import Store, folder_name
 from longshore_study.store.provenance import store_provenance
 from longshore_study.study_file import environment_variables
 from longshore_study.study_file.reader import load
+from longshore_study.study_file.study import Study
 
 
 def add_session_options(
@@ -58,35 +62,44 @@ def add_session_options(
     )
 
 
-def run_session(args: argparse.Namespace, study_path: str) -> int:
-    """Runs the launches that the session lacks, or submits jobs for them. Returns the exit
-    status."""
+def run_session(args: argparse.Namespace, study_path: str, turns: Sequence[str] = ()) -> int:
+    """Runs the launches that the session lacks, or submits jobs for them. With the tags of `turns`,
+    the launches of these states run in turns. Returns the exit status."""
     stop_after = _stop_after(args.stop_after)
     begun = time.monotonic()
-    plan = make_plan(load(study_path))
-    target = _target(args, plan)
-    launches, recorded, failed = remaining(plan, target, retry_failed=args.retry_failed)
-    launches = _of_nodes(plan, launches, args.only_nodes)
-    summary = Summary(plan.launches_per_session, recorded, failed)
-    submits = plan.study.launcher.job is not None and not args.in_job
-    resolver = make_launch_resolver(plan, bench=args.bench, mpirun=args.mpirun, dry_run=args.dry_run or submits)
+    study = load(study_path)
+    turns = states_of(study, turns) if turns else ()
+    submits = study.launcher.job is not None and not args.in_job
+    sides = [_side(args, study, tag, submits=submits) for tag in turns or [args.tag]]
+    launches = in_turns(sides)
     if submits and launches:
-        return batch_session.submit_session(args, plan, target, launches, resolver)
+        return batch_session.submit_session(args, sides, launches)
     if args.dry_run:
-        print_commands(args, [resolver.command(launch) for launch in launches])
+        print_commands(args, launches)
         return EXIT_OK
     if launches:
         deadline = begun + stop_after if stop_after else None
-        status = _run_locked(args, plan, target, launches, summary, resolver=resolver, deadline=deadline)
+        status = _run_locked(args, sides, launches, deadline)
         if status is not None:
             return status
-    print_summary(args, target, summary)
-    return summary.exit_status
+    print_summaries(args, [(side.target, side.summary) for side in sides])
+    return max(side.summary.exit_status for side in sides)
 
 
-def _target(args: argparse.Namespace, plan: Plan) -> Target:
+def _side(args: argparse.Namespace, study: Study, tag: str | None, *, submits: bool) -> Side:
+    tag = study.name if tag is None else tag
+    if args.bench and study.in_state(tag).state.bench:
+        raise UsageError(f"--bench: [states.{tag}] of {study.path} names the program; remove one of the two")
+    plan = make_plan(study.in_state(tag))
+    target = _target(args, plan, tag)
+    launches, recorded, failed = remaining(plan, target, retry_failed=args.retry_failed)
+    resolver = make_launch_resolver(plan, bench=args.bench, mpirun=args.mpirun, dry_run=args.dry_run or submits)
+    launches = _of_nodes(plan, launches, args.only_nodes)
+    return Side(plan, target, resolver, launches, Summary(plan.launches_per_session, recorded, failed))
+
+
+def _target(args: argparse.Namespace, plan: Plan, tag: str) -> Target:
     session = default_session() if args.session is None else args.session
-    tag = plan.study.name if args.tag is None else args.tag
     for name, kind in ((tag, "tag"), (session, "session")):
         folder_name(name, kind)  # raises an error for an empty name
     return Target(Store(args.store), plan.study.name, tag, session)
@@ -110,101 +123,127 @@ def _of_nodes(plan: Plan, launches: list[PlannedLaunch], nodes: int | None) -> l
 
 
 def _run_locked(
-    args: argparse.Namespace,
-    plan: Plan,
-    target: Target,
-    launches: list[PlannedLaunch],
-    summary: Summary,
-    *,
-    resolver: LaunchResolver,
-    deadline: float | None,
+    args: argparse.Namespace, sides: Sequence[Side], turns: list[Turn], deadline: float | None
 ) -> int | None:
-    """Locks the session and runs `launches`. Returns the exit status if the user or the time limit
+    """Locks the session and runs `turns`. Returns the exit status if the user or the time limit
     stopped the session, and None otherwise."""
-    store_study_file(plan, target)
     part = f"{args.only_nodes} nodes" if args.only_nodes is not None else ""
-    with session_lock(target.folder, target.session, part, wait=args.in_job) as lock:
-        estimate = TimeEstimate(target.store.launches(target.study))
-        _announce(plan, target, launches, summary, estimate)
-        progress = make_progress(plan, launches, estimate)
-        runner = Runner(
-            plan, target, resolver, progress,
-            deadline=Deadline(deadline, estimate) if deadline is not None else None,
-            extra_keys={"provenance": store_provenance(target.folder, resolver.programs())},
-            heartbeat=lock.heartbeat,
-        )  # fmt: skip
-        continuation = f"continue with: {resume_command(plan, target)}"
+    with ExitStack() as stack:
+        locks = []
+        for side in sides:
+            store_study_file(side.plan, side.target)
+            lock = session_lock(side.target.folder, side.target.session, part, wait=args.in_job)
+            locks.append(stack.enter_context(lock))
+        estimate = TimeEstimate(sides[0].target.store.launches(sides[0].target.study))
+        _announce(sides, estimate)
+        progress = make_progress(sides[0].plan, [turn.launch for turn in turns], estimate)
+        stack.callback(progress.close)
+
+        def heartbeat() -> None:
+            for lock in locks:
+                lock.heartbeat()
+
+        runners = {
+            side.target.tag: Runner(
+                side.plan, side.target, side.resolver, progress,
+                deadline=Deadline(deadline, estimate) if deadline is not None else None,
+                extra_keys={"provenance": store_provenance(side.target.folder, side.resolver.programs())},
+                heartbeat=heartbeat,
+            )
+            for side in sides
+        }  # fmt: skip
+        continuation = f"continue with: {resume_command(sides)}"
         try:
             with Signals() as signals:
-                runner.run(launches, signals, summary)
+                for turn in turns:
+                    tag = turn.side.target.tag
+                    progress.tag = tag if len(sides) > 1 else ""
+                    runners[tag].run([turn.launch], signals, turn.side.summary)
         except (Interrupted, OutOfTime) as stop:
             progress.close()
-            left = len(launches) - len(summary.outcomes)
+            recorded = sum(len(side.summary.outcomes) for side in sides)
             if isinstance(stop, OutOfTime):
                 status, stopped, why = EXIT_STOPPED, "time", "the time limit (--stop-after)"
             else:
                 status, stopped, why = stop.exit_status, str(stop), str(stop)
-            recorded = f"{count(len(summary.outcomes), 'launch')} recorded, {left} left"
-            print_unless_closed(f"longshore: stopped by {why}; {recorded}; {continuation}", sys.stderr)
+            left = f"{count(recorded, 'launch')} recorded, {len(turns) - recorded} left"
+            print_unless_closed(f"longshore: stopped by {why}; {left}; {continuation}", sys.stderr)
             if args.json:
-                print_summary(args, target, summary, stopped=stopped, left=left)
+                lefts = [len(side.launches) - len(side.summary.outcomes) for side in sides]
+                print_summaries(args, [(side.target, side.summary) for side in sides], stopped=stopped, left=lefts)
             return status
         except LongshoreError as error:
             # The usual reason is a full disk. The current launch will be repeated.
             raise LongshoreError(f"{error}; then {continuation}", error.exit_status) from None
-        finally:
-            progress.close()
     return None
 
 
-def resume_command(plan: Plan, target: Target) -> str:
-    words = ["longshore", "run", plan.study.path, "--tag", target.tag, "--session", target.session]
+def resume_command(sides: Sequence[Side]) -> str:
+    target, tags = sides[0].target, [side.target.tag for side in sides]
+    words = ["longshore", "run", sides[0].plan.study.path, *(["--turns", *tags] if len(tags) > 1 else ["--tag", *tags])]
+    words += ["--session", target.session]
     if str(target.store.path) != "longshore-results":
         words += ["--store", str(target.store.path)]
     return shlex.join(words)
 
 
-def _announce(
-    plan: Plan, target: Target, launches: list[PlannedLaunch], summary: Summary, estimate: TimeEstimate
-) -> None:
-    parts = [f"{count(len(launches), 'launch')} to run"]
-    if summary.recorded_before:
-        parts.append(f"{summary.recorded_before} recorded before")
-    if summary.failed_before:
-        parts.append(f"{summary.failed_before} failed before (--retry-failed runs them again)")
-    expected = duration(estimate.total(launch.cell for launch in launches))
-    about = "about" if all(estimate.knows(cell) for cell in plan.cells) else "roughly"
-    where = f"{target.study}, tag {target.tag}, session {target.session}"
-    print_unless_closed(f"{where}: {', '.join(parts)}, {about} {expected}", sys.stderr)
-    if plan.left_out:
-        print_unless_closed(f"left out: {missing_programs(plan.left_out)}", sys.stderr)
+def _announce(sides: Sequence[Side], estimate: TimeEstimate) -> None:
+    for side in sides:
+        plan, target, summary = side.plan, side.target, side.summary
+        parts = [f"{count(len(side.launches), 'launch')} to run"]
+        if summary.recorded_before:
+            parts.append(f"{summary.recorded_before} recorded before")
+        if summary.failed_before:
+            parts.append(f"{summary.failed_before} failed before (--retry-failed runs them again)")
+        expected = duration(estimate.total(launch.cell for launch in side.launches))
+        about = "about" if all(estimate.knows(cell) for cell in plan.cells) else "roughly"
+        where = f"{target.study}, tag {target.tag}, session {target.session}"
+        print_unless_closed(f"{where}: {', '.join(parts)}, {about} {expected}", sys.stderr)
+    if sides[0].plan.left_out:
+        print_unless_closed(f"left out: {missing_programs(sides[0].plan.left_out)}", sys.stderr)
     load = load_average(len(available_cpus()))
-    if load.state == WARN and any(launch.cell.machine is None for launch in launches):
+    if load.state == WARN and any(launch.cell.machine is None for side in sides for launch in side.launches):
         print_unless_closed(f"warning: load average {load.value}: {load.advice}", sys.stderr)
 
 
-def print_summary(
-    args: argparse.Namespace, target: Target, summary: Summary, *, stopped: str | None = None, left: int = 0
+def print_summaries(
+    args: argparse.Namespace,
+    states: Sequence[tuple[Target, Summary]],
+    *,
+    stopped: str | None = None,
+    left: Sequence[int] = (),
 ) -> None:
+    """Prints what ran, for each state of the session."""
+    if args.json:
+        answers = [
+            _document(target, summary, stopped, state_left)
+            for (target, summary), state_left in zip(states, left or [0] * len(states), strict=True)
+        ]
+        print(json.dumps(answers[0] if len(answers) == 1 else {"schema": 1, "turns": answers}, indent=1))
+        return
+    for target, summary in states:
+        _print_summary(target, summary)
+
+
+def _document(target: Target, summary: Summary, stopped: str | None, left: int) -> dict[str, Any]:
+    return {
+        "schema": 1,
+        **attributes(target, "study tag session"),
+        **attributes(summary, "planned recorded_before failed_before"),
+        "recorded": sum(not outcome.failure for outcome in summary.outcomes),
+        "failed": [
+            {"cell": o.launch.cell.factors, "launch": o.launch.launch_index, "why": o.failure} for o in summary.failures
+        ],
+        "stopped": stopped,
+        "left": left,
+        "store": str(target.folder),
+    }
+
+
+def _print_summary(target: Target, summary: Summary) -> None:
     ran = [outcome for outcome in summary.outcomes if not outcome.failure]
     skipped = [outcome for outcome in ran if outcome.skipped]
-    folder = target.store.session_path(target.study, target.tag, target.session)
-    if args.json:
-        answer: dict[str, Any] = {
-            "schema": 1,
-            **attributes(target, "study tag session"),
-            **attributes(summary, "planned recorded_before failed_before"),
-            "recorded": len(ran),
-            "failed": [
-                {"cell": o.launch.cell.factors, "launch": o.launch.launch_index, "why": o.failure}
-                for o in summary.failures
-            ],
-            "stopped": stopped,
-            "left": left,
-            "store": str(folder),
-        }
-        print(json.dumps(answer, indent=1))
-        return
+    folder = target.folder
     if not summary.outcomes and not summary.failed_before:
         print(f"nothing to do: all {summary.planned} launches of session {target.session} are recorded in {folder}")
         return
@@ -225,11 +264,20 @@ def print_summary(
         print(f"the first failure: {next((x.problem for x in stored if x.problem), 'no longer stored')}")
 
 
-def print_commands(args: argparse.Namespace, commands: list[Command]) -> None:
-    """Prints the commands, one per line, as a user would type them."""
+def print_commands(args: argparse.Namespace, turns: Sequence[Turn]) -> None:
+    """Prints the commands, one per line, as a user would type them. In turns, a comment says the
+    tag."""
+    tags = {turn.side.target.tag for turn in turns}
     if args.json:
-        rows = [{"command": c.argv, **attributes(c, "environment binding")} for c in commands]
+        rows = [
+            {"command": c.argv, **attributes(c, "environment binding")}
+            | ({"tag": turn.side.target.tag} if len(tags) > 1 else {})
+            for turn in turns
+            for c in [turn.command]
+        ]
         print(json.dumps({"schema": 1, "launches": rows}, indent=1))
         return
-    for command in commands:
-        print(" ".join([*environment_variables.shell_prefix(command.environment), shlex.join(command.argv)]))
+    for turn in turns:
+        command = turn.command
+        words = [*environment_variables.shell_prefix(command.environment), shlex.join(command.argv)]
+        print(" ".join([*words, *([f" # {turn.side.target.tag}"] if len(tags) > 1 else [])]))

@@ -18,13 +18,14 @@ from longshore_study.study_file.launcher_reader import read_launcher
 from longshore_study.study_file.machine_reader import TRANSPORT as SIMULATED
 from longshore_study.study_file.machine_reader import MachineReader
 from longshore_study.study_file.metric_reader import METRIC_KEYS, read_metric
+from longshore_study.study_file.state_reader import read_states
 from longshore_study.study_file.step_reader import read_steps
 from longshore_study.study_file.study import VERIFICATIONS, External, LaunchSettings, PatternBlock, Study
 from longshore_study.study_file.toml_positions import Path as KeyPath
 from longshore_study.study_file.toml_positions import line_of
 from longshore_study.study_file.toml_values import Values, listed, shown
 
-SECTIONS = ("study", "pattern", "external", "launcher", "bound", "guideline", "step", "hypothesis")
+SECTIONS = ("study", "pattern", "external", "launcher", "bound", "guideline", "step", "hypothesis", "states")
 STUDY_KEYS = ("name", "description", "seed", "sessions", "margin")
 BLOCK_KEYS = ("launches", "repetitions", "warmup", "timeout_seconds")  # in [study]; a block may override them
 _LONGEST_LIST = 1000
@@ -78,6 +79,7 @@ class StudyReader(Values):
             launcher=read_launcher(self, self.table(document, (), "launcher", required=False)),
             bound=self.bound(self.table(document, (), "bound", required=False)),
             hypothesis=read_hypothesis(self, document, blocks),
+            states=read_states(self, document, externals),
         )
 
     def pattern(self, block: dict[str, Any], where: KeyPath, general: LaunchSettings) -> list[PatternBlock]:

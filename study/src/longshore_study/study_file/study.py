@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import shutil
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from longshore_study.base.expression import Expression
@@ -150,6 +151,18 @@ class JobChoice:
 
 
 @dataclass(frozen=True)
+class State:
+    """One [states.TAG]: what is different in the launches with this tag."""
+
+    bench: str | None = None
+    environment: Level = field(default_factory=dict)
+    launcher: LauncherChoice | None = None
+    """[launcher] with the changes of the state. None if the state changes nothing there."""
+    commands: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """The commands of external programs, by the name of the program."""
+
+
+@dataclass(frozen=True)
 class Study:
     path: str
     text: str
@@ -167,6 +180,18 @@ class Study:
     launcher: LauncherChoice = field(default_factory=LauncherChoice)
     bound: dict[str, float] = field(default_factory=dict)
     hypothesis: Hypothesis | None = None
+    states: Mapping[str, State] = field(default_factory=dict)
+    """By tag."""
+    state: State = field(default_factory=State)
+    """The state to measure."""
+
+    def in_state(self, tag: str) -> Study:
+        """The study with the settings of [states.TAG]; unchanged if the file has no such table."""
+        state = self.states.get(tag)
+        if state is None:
+            return self
+        externals = [replace(block, command=state.commands.get(block.name, block.command)) for block in self.externals]
+        return replace(self, externals=tuple(externals), launcher=state.launcher or self.launcher, state=state)
 
     @property
     def machines(self) -> list[MachineFile]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from longshore_study.base.errors import EXIT_OK, LongshoreError, UsageError
 from longshore_study.base.terminal import count
 from longshore_study.execution.launch_runner import Summary, remaining
-from longshore_study.execution.session import add_session_options, print_summary, run_session
+from longshore_study.execution.session import add_session_options, print_summaries, run_session
 from longshore_study.execution.session_folder import Target, stored_study_files
 from longshore_study.planning.plan import make_plan
 from longshore_study.store import selection
@@ -44,8 +44,8 @@ def run(args: argparse.Namespace) -> int:
     found = last_touched(store, study, name, args.tag, args.session, retry_failed=args.retry_failed)
     args.tag, args.session = found.target.tag, found.target.session
     if found.left:
-        return run_session(args, found.path)
-    print_summary(args, found.target, Summary(found.planned, found.planned))
+        return run_session(args, found.path, found.turns)
+    print_summaries(args, [(found.target, Summary(found.planned, found.planned))])
     return EXIT_OK
 
 
@@ -70,6 +70,8 @@ class ResumableSession:
     """The number of planned launches."""
     left: int
     """The number of planned launches that are not recorded."""
+    turns: list[str]
+    """The tags of the states that ran in turns in this session; empty if there was one."""
 
 
 def last_touched(
@@ -91,7 +93,8 @@ def last_touched(
             continue  # an imported session, or a session of a version that stored no copies
         path = study.path if study else copies[0]
         try:
-            plan = make_plan(study or load(path))
+            of_file = study or load(path)
+            plan = make_plan(of_file.in_state(a_tag))
         except UsageError as error:
             if study is not None:
                 raise
@@ -100,7 +103,9 @@ def last_touched(
         examined += 1
         left, _, failed_here = remaining(plan, target, retry_failed=retry_failed)
         failed += failed_here
-        found = ResumableSession(target, path, plan.launches_per_session, len(left))
+        turns = [name for name in of_file.states if store.session_path(a_study, name, a_session).exists()]
+        in_turns = turns if a_tag in turns and len(turns) > 1 else []
+        found = ResumableSession(target, path, plan.launches_per_session, len(left), in_turns)
         candidates.append((bool(left), target.folder.stat().st_mtime, found))
     unfinished = any(is_left for is_left, _, _ in candidates)
     if not unfinished and (failed or unreadable or not candidates):

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import argparse
 
+from longshore_study.base.errors import UsageError
 from longshore_study.execution.session import add_session_options, run_session
 
 EXAMPLES = """examples:
   longshore run study.toml                               the tag is the study's name, the session is today's date
   longshore run study.toml --tag new-image --session a   names both; the same command continues a stopped session
+  longshore run study.toml --turns old new               the two states [states.old] and [states.new] in turns
   longshore run study.toml --retry-failed                run failed launches again
   longshore run study.toml --dry-run                     only print the commands, in their order
 
@@ -20,7 +22,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.epilog = EXAMPLES
     parser.add_argument("study", metavar="STUDY.toml", help="the study file ('longshore init' writes one)")
     add_session_options(parser)
+    parser.add_argument(
+        "--turns",
+        nargs="+",
+        metavar="TAG",
+        default=(),
+        help="run these states of the study file ([states.TAG]) in turns, each launch once in every state",
+    )
 
 
 def run(args: argparse.Namespace) -> int:
-    return run_session(args, args.study)
+    if args.turns and args.tag is not None:
+        raise UsageError("--turns names the tags itself; remove --tag")
+    return run_session(args, args.study, args.turns)

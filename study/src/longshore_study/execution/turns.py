@@ -1,0 +1,84 @@
+"""The launches of a session, in the order in which they run: those of one state of a machine, or of
+several states in turns. In turns, every launch runs once in each state before the next launch, so a
+slow drift of the machine meets all states alike."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from longshore_study.base.errors import LongshoreError, UsageError, suggestion
+from longshore_study.execution.launch_resolver import LaunchResolver
+from longshore_study.execution.launch_runner import Summary
+from longshore_study.execution.launchers import Command
+from longshore_study.execution.session_folder import Target
+from longshore_study.planning.plan import Cell, Plan, PlannedLaunch, missing_programs
+from longshore_study.study_file.study import Study
+from longshore_study.study_file.toml_values import listed
+
+
+@dataclass(frozen=True)
+class Side:
+    """One state in a session: its plan, where its launches are stored, and how they start."""
+
+    plan: Plan
+    target: Target
+    resolver: LaunchResolver
+    launches: list[PlannedLaunch]
+    """The launches that are not recorded."""
+    summary: Summary
+
+
+@dataclass(frozen=True)
+class Turn:
+    side: Side
+    launch: PlannedLaunch
+
+    @property
+    def cell(self) -> Cell:
+        return self.launch.cell
+
+    @property
+    def command(self) -> Command:
+        return self.side.resolver.command(self.launch)
+
+
+def states_of(study: Study, tags: Sequence[str]) -> list[str]:
+    """The tags in the order of the study file. Raises UsageError unless the study can run these
+    states in turns."""
+    for tag in tags:
+        if tag not in study.states:
+            remedy = f"write what is different in this state as [states.{tag}]; an empty table changes nothing"
+            known = suggestion(tag, study.states) or listed(study.states)
+            raise UsageError(f"--turns: {study.path} has no state '{tag}'{known}; {remedy}")
+    if len(set(tags)) < max(2, len(tags)):
+        raise UsageError(f"--turns needs two or more different tags, found {', '.join(tags)}")
+    return [tag for tag in study.states if tag in tags]
+
+
+def in_turns(sides: Sequence[Side]) -> list[Turn]:
+    """The launches that are not recorded. The order of the sides is drawn anew for each launch. It
+    depends only on the study, the session and the tags, so a stopped session continues in the same
+    order."""
+    _require_same_cells(sides)
+    plan, target = sides[0].plan, sides[0].target
+    tags = [side.target.tag for side in sides]
+    shuffler = random.Random(f"{plan.study.seed}/{plan.study.name}/{target.session}/{tags}")  # noqa: S311 - an order
+    left = [{launch.position: launch for launch in side.launches} for side in sides]
+    turns = []
+    for position in range(plan.launches_per_session):
+        order = list(range(len(sides)))
+        shuffler.shuffle(order)
+        turns += [Turn(sides[k], left[k][position]) for k in order if position in left[k]]
+    return turns
+
+
+def _require_same_cells(sides: Sequence[Side]) -> None:
+    for side in sides[1:]:
+        if [cell.cell_id for cell in side.plan.cells] != [cell.cell_id for cell in sides[0].plan.cells]:
+            left_out = [missing_programs(each.plan.left_out) for each in sides if each.plan.left_out]
+            raise LongshoreError(
+                f"'{sides[0].target.tag}' and '{side.target.tag}' have different launches, so these cannot run in "
+                f"turns: {'; '.join(left_out)}"
+            )
