@@ -90,6 +90,24 @@ def test_each_level_is_compared_with_the_first_of_the_study_file(
     assert (status, [comparison["new"] for comparison in found["comparisons"]]) == (0, ["ompi"])
 
 
+def test_more_than_two_levels_have_a_column_each(results: Store, capsys: pytest.CaptureFixture[str]) -> None:
+    fill(results, "stack", [("ompi", 1.0), ("mpich", 0.5), ("zen", 1.0)])
+    words = ["--store", str(results.path), "compare", "s", "--factor", "stack", "--baseline", "ompi"]
+    assert main(words) == 1
+    text = capsys.readouterr().out
+    [head] = [line.split() for line in text.splitlines() if line.startswith("mode")]
+    assert head == ["mode", "ompi", "mpich", "zen"]
+    [line] = [line.split() for line in text.splitlines() if line.startswith("waitall")]
+    assert float(line[1]) == pytest.approx(1000, rel=0.02)
+    assert float(line[2]) == pytest.approx(0.5, rel=0.02)
+    assert float(line[4]) == pytest.approx(1.0, rel=0.02)
+    assert (line[3], line[5]) == ("regressed", "same")
+    assert "mpich against ompi: regressed" in text
+    assert "zen against ompi: same" in text
+    assert main([*words, "--verbose"]) == 1
+    assert capsys.readouterr().out.count("95 % interval") >= 2
+
+
 def test_levels_that_are_numbers_stand_in_their_order(results: Store, capsys: pytest.CaptureFixture[str]) -> None:
     fill(results, "ranks", [(16, 1.0), (4, 1.0), (2, 1.0)])
     _, found = compare(results, capsys, "--factor", "ranks")

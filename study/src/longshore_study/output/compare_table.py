@@ -74,9 +74,9 @@ def render(comparison: Comparison, *, verbose: bool) -> None:
     """Prints a table per pattern and metric, and the summary. With `verbose`, each verdict has a
     line with its reason, and the summary lists all differences between the sides."""
     groups = grouped(comparison.rows, lambda row: (row.simulated, row.key.pattern, row.key.metric))
-    for (_, pattern, metric), rows in groups.items():
-        _print_table(comparison, pattern, metric, rows, verbose=verbose)
-    _print_summary(comparison, verbose=verbose)
+    for rows in groups.values():
+        _print_table(comparison, rows, verbose=verbose)
+    print_summary(comparison, verbose=verbose)
 
 
 def render_pivot(comparison: Comparison, down: str | None, across: str | None, *, verbose: bool) -> None:
@@ -85,7 +85,7 @@ def render_pivot(comparison: Comparison, down: str | None, across: str | None, *
     and the number of rows."""
     for machine in dict.fromkeys(row.simulated for row in comparison.rows):
         _print_pivot(comparison, [row for row in comparison.rows if row.simulated == machine], down, across)
-    _print_summary(comparison, verbose=verbose)
+    print_summary(comparison, verbose=verbose)
 
 
 def _print_pivot(comparison: Comparison, rows: Sequence[JudgedRow], down: str | None, across: str | None) -> None:
@@ -95,24 +95,29 @@ def _print_pivot(comparison: Comparison, rows: Sequence[JudgedRow], down: str | 
         cells[_level(factors, down), _level(factors, across)].append(row)
     launches = [launch for side in (comparison.reference, comparison.new) for launch in side.launches]
     lines, columns = (_ordered_levels(rows, name, launches) for name in (down, across))
-    body = [[line, *(_pivot_cell(cells.get((line, column), [])) for column in columns)] for line in lines]
+    body = [[line, *(ratio_and_verdict(cells.get((line, column), [])) for column in columns)] for line in lines]
     title = f"{comparison.new.name} / {comparison.reference.name}" + (f" by {across} across" if across else "")
     terminal.print_table(title + _simulated(rows), [down or "", *columns], body)
     print(_legend(rows))
     print()
 
 
-def _print_table(
-    comparison: Comparison, pattern: str, metric: str, rows: Sequence[JudgedRow], *, verbose: bool
-) -> None:
+def title(rows: Sequence[JudgedRow], shared: dict[str, Any]) -> str:
+    """The title of a table of one metric: the metric with its unit, and the factors that all rows
+    share."""
+    key = rows[0].key
+    unit = next((unit_of_whom(row.unit, row.per) for row in rows if row.unit), "")
+    text = f"{key.pattern}: {key.metric} in {unit}{_simulated(rows)}{terminal.shared_factors(shared)}"
+    return textwrap.fill(text, _COLUMNS, subsequent_indent="  ", break_on_hyphens=False)
+
+
+def _print_table(comparison: Comparison, rows: Sequence[JudgedRow], *, verbose: bool) -> None:
     described = [row.key.told for row in rows]
     shared, names = terminal.varying(described)
-    unit = next((unit_of_whom(row.unit, row.per) for row in rows if row.unit), "")
     shown = [column for column in COLUMNS if column.shown(rows)]
     headings = [column.heading(comparison) for column in shown]
-    title = f"{pattern}: {metric} in {unit}{_simulated(rows)}{terminal.shared_factors(shared)}"
     terminal.print_table(
-        textwrap.fill(title, _COLUMNS, subsequent_indent="  ", break_on_hyphens=False),
+        title(rows, shared),
         [*names, *headings],
         [
             [*(terminal.factor(factors.get(name)) for name in names), *(column.text(row) for column in shown)]
@@ -193,7 +198,8 @@ def _ordered_levels(rows: Sequence[JudgedRow], name: str | None, launches: Seque
     return list(dict.fromkeys(map(terminal.factor, [*ordered, *([None] if None in levels else [])])))
 
 
-def _pivot_cell(rows: list[JudgedRow]) -> str:
+def ratio_and_verdict(rows: Sequence[JudgedRow]) -> str:
+    """The ratio and the verdict of the row with the gravest verdict. Empty without rows."""
     if not rows:
         return ""
     gravest = min(rows, key=lambda row: verdict.VERDICTS.index(row.verdict))
@@ -222,7 +228,8 @@ def _print_differences(comparison: Comparison, *, everything: bool) -> None:
         print(f"  and {len(found) - shown} more (-v lists them)")
 
 
-def _print_summary(comparison: Comparison, *, verbose: bool) -> None:
+def print_summary(comparison: Comparison, *, verbose: bool) -> None:
+    """Prints what holds for all rows, and the verdict in one line."""
     shift = comparison.shift
     if shift.ratio is not None:
         size = f"{terminal.ratio_text(shift.ratio)}, 95 % interval {terminal.interval(shift.interval)}"

@@ -9,9 +9,10 @@ from longshore_study.base.errors import UsageError, suggestion
 from longshore_study.cli.comparison_options import add_comparison_options, comparison_options
 from longshore_study.cli.result_output import print_json
 from longshore_study.compare.comparison import Comparison, compare
-from longshore_study.compare.factor_levels import compare_levels
+from longshore_study.compare.factor_levels import FactorComparison, compare_levels
 from longshore_study.compare.pairing import known_factors
 from longshore_study.output import compare_document, compare_table
+from longshore_study.output.level_table import render_levels
 from longshore_study.store import selection
 from longshore_study.store.launch_store import Store
 
@@ -62,8 +63,7 @@ def run(args: argparse.Namespace) -> int:
         if args.json:
             print_json(compare_document.document_of_levels(levels))
         else:
-            for comparison in levels.comparisons:
-                _print(comparison, args)
+            _print_levels(levels, args)
         return levels.exit_status
     reference, new = selection.sides(Store(args.store), [args.reference, args.new], args.study)
     comparison = compare(reference, new, options)
@@ -72,6 +72,14 @@ def run(args: argparse.Namespace) -> int:
     else:
         _print(comparison, args)
     return comparison.exit_status
+
+
+def _print_levels(levels: FactorComparison, args: argparse.Namespace) -> None:
+    if len(levels.comparisons) > 1 and not (args.verbose or args.row or args.col):
+        render_levels(levels)
+        return
+    for comparison in levels.comparisons:
+        _print(comparison, args)
 
 
 def _print(comparison: Comparison, args: argparse.Namespace) -> None:
