@@ -21,7 +21,7 @@ from longshore_study.execution import batch_systems
 from longshore_study.execution.batch_systems import JobRequest
 from longshore_study.execution.launchers import nodes_of
 from longshore_study.execution.session_folder import Target, store_study_file
-from longshore_study.execution.turns import Side, Turn
+from longshore_study.execution.turns import StateRun, Turn
 from longshore_study.planning.plan import Cell, Plan
 from longshore_study.study_file import environment_variables
 from longshore_study.study_file.reader import StudyFileError
@@ -31,16 +31,16 @@ from longshore_study.study_file.toml_positions import key_lines, line_of
 _MAX_RESERVE_SECONDS = 60
 
 
-def submit_session(args: argparse.Namespace, sides: Sequence[Side], turns: list[Turn]) -> int:
-    """Submits jobs for `turns`, or prints them with --dry-run. The jobs belong to the first side.
+def submit_session(args: argparse.Namespace, states: Sequence[StateRun], turns: list[Turn]) -> int:
+    """Submits jobs for `turns`, or prints them with --dry-run. The jobs belong to the first state.
     Raises LongshoreError if a job of the session has not ended."""
-    plan, target = sides[0].plan, sides[0].target
+    plan, target = states[0].plan, states[0].target
     choice = plan.study.launcher
     assert choice.job is not None  # noqa: S101 - the caller checked it
     refuse_too_few_nodes(plan.study, [turn.cell for turn in turns])
     groups = _groups(choice, turns)
     if args.dry_run:
-        return _print_plan(args, sides, groups)
+        return _print_plan(args, states, groups)
     system = batch_systems.SYSTEMS[choice.kind]
     for job in submitted_jobs(target):
         state, why = batch_systems.state_of(batch_systems.SYSTEMS[job["system"]], job["id"])
@@ -55,14 +55,14 @@ def submit_session(args: argparse.Namespace, sides: Sequence[Side], turns: list[
                 f"job {job['id']} of session {target.session} is {state}; wait for it ('longshore status' shows its "
                 f"state), or cancel it with: {cancel}"
             )
-    for side in sides:
-        store_study_file(side.plan, side.target)
+    for each in states:
+        store_study_file(each.plan, each.target)
     submitted = []
     for nodes, group in groups.items():
         job_id: str | None = None
         for number in range(choice.job.jobs):
             request = _request(plan, target, nodes, number, after=job_id)
-            script = _script(args, sides, nodes).encode("utf-8", "surrogateescape")  # folder names are bytes
+            script = _script(args, states, nodes).encode("utf-8", "surrogateescape")  # folder names are bytes
             request.script.write_bytes(script)
             job_id = batch_systems.submit(system, request)
             row = {
@@ -140,15 +140,15 @@ def _request(plan: Plan, target: Target, nodes: int | None, number: int, *, afte
     )
 
 
-def _script(args: argparse.Namespace, sides: Sequence[Side], nodes: int | None) -> str:
-    plan, target = sides[0].plan, sides[0].target
+def _script(args: argparse.Namespace, states: Sequence[StateRun], nodes: int | None) -> str:
+    plan, target = states[0].plan, states[0].target
     job = _job(plan.study.launcher)
     study = (target.folder / f"study-{plan.study.digest}.toml").absolute()  # the stored copy, which users do not edit
     # The last launch is stopped before the time limit of the job, so that longshore can end the
     # session properly.
     reserve = min(_MAX_RESERVE_SECONDS, max(2, job.time_limit_seconds // 12))
     command = [sys.executable, "-m", "longshore_study", "run", str(study)]
-    command += ["--turns", *(side.target.tag for side in sides)] if len(sides) > 1 else [f"--tag={target.tag}"]
+    command += ["--turns", *(state.target.tag for state in states)] if len(states) > 1 else [f"--tag={target.tag}"]
     command += [f"--session={target.session}", f"--store={target.store.path.absolute()}", "--in-job"]
     command += [f"--stop-after={max(1, job.time_limit_seconds - reserve)}s"]
     command += [f"--only-nodes={nodes}"] if nodes is not None else []
@@ -164,15 +164,15 @@ def _job(choice: LauncherChoice) -> JobChoice:
     return choice.job
 
 
-def _print_plan(args: argparse.Namespace, sides: Sequence[Side], groups: dict[int | None, list[Turn]]) -> int:
-    plan, target = sides[0].plan, sides[0].target
+def _print_plan(args: argparse.Namespace, states: Sequence[StateRun], groups: dict[int | None, list[Turn]]) -> int:
+    plan, target = states[0].plan, states[0].target
     system = batch_systems.SYSTEMS[plan.study.launcher.kind]
     jobs = []
     for nodes, group in groups.items():
         for number in range(_job(plan.study.launcher).jobs):
             request = _request(plan, target, nodes, number, after="JOB" if number else None)
             commands = [turn.command for turn in group]
-            jobs.append((system.submission(request), _script(args, sides, nodes), commands))
+            jobs.append((system.submission(request), _script(args, states, nodes), commands))
     if args.json:
         rows = [
             {

@@ -24,7 +24,7 @@ from longshore_study.execution.launchers import nodes_of
 from longshore_study.execution.progress import duration, make_progress, print_unless_closed
 from longshore_study.execution.session_folder import Target, store_study_file
 from longshore_study.execution.session_lock import session_lock
-from longshore_study.execution.turns import Side, Turn, in_turns, states_of
+from longshore_study.execution.turns import StateRun, Turn, in_turns, states_of
 from longshore_study.host.cores import available_cpus
 from longshore_study.host.doctor import WARN, load_average
 from longshore_study.planning.plan import Plan, PlannedLaunch, make_plan, missing_programs
@@ -70,23 +70,23 @@ def run_session(args: argparse.Namespace, study_path: str, turns: Sequence[str] 
     study = load(study_path)
     turns = states_of(study, turns) if turns else ()
     submits = study.launcher.job is not None and not args.in_job
-    sides = [_side(args, study, tag, submits=submits) for tag in turns or [args.tag]]
-    launches = in_turns(sides)
+    states = [_state(args, study, tag, submits=submits) for tag in turns or [args.tag]]
+    launches = in_turns(states)
     if submits and launches:
-        return batch_session.submit_session(args, sides, launches)
+        return batch_session.submit_session(args, states, launches)
     if args.dry_run:
         print_commands(args, launches)
         return EXIT_OK
     if launches:
         deadline = begun + stop_after if stop_after else None
-        status = _run_locked(args, sides, launches, deadline)
+        status = _run_locked(args, states, launches, deadline)
         if status is not None:
             return status
-    print_summaries(args, [(side.target, side.summary) for side in sides])
-    return max(side.summary.exit_status for side in sides)
+    print_summaries(args, [(state.target, state.summary) for state in states])
+    return max(state.summary.exit_status for state in states)
 
 
-def _side(args: argparse.Namespace, study: Study, tag: str | None, *, submits: bool) -> Side:
+def _state(args: argparse.Namespace, study: Study, tag: str | None, *, submits: bool) -> StateRun:
     tag = study.name if tag is None else tag
     if args.bench and study.in_state(tag).state.bench:
         raise UsageError(f"--bench: [states.{tag}] of {study.path} names the program; remove one of the two")
@@ -95,7 +95,7 @@ def _side(args: argparse.Namespace, study: Study, tag: str | None, *, submits: b
     launches, recorded, failed = remaining(plan, target, retry_failed=args.retry_failed)
     resolver = make_launch_resolver(plan, bench=args.bench, mpirun=args.mpirun, dry_run=args.dry_run or submits)
     launches = _of_nodes(plan, launches, args.only_nodes)
-    return Side(plan, target, resolver, launches, Summary(plan.launches_per_session, recorded, failed))
+    return StateRun(plan, target, resolver, launches, Summary(plan.launches_per_session, recorded, failed))
 
 
 def _target(args: argparse.Namespace, plan: Plan, tag: str) -> Target:
@@ -123,20 +123,20 @@ def _of_nodes(plan: Plan, launches: list[PlannedLaunch], nodes: int | None) -> l
 
 
 def _run_locked(
-    args: argparse.Namespace, sides: Sequence[Side], turns: list[Turn], deadline: float | None
+    args: argparse.Namespace, states: Sequence[StateRun], turns: list[Turn], deadline: float | None
 ) -> int | None:
     """Locks the session and runs `turns`. Returns the exit status if the user or the time limit
     stopped the session, and None otherwise."""
     part = f"{args.only_nodes} nodes" if args.only_nodes is not None else ""
     with ExitStack() as stack:
         locks = []
-        for side in sides:
-            store_study_file(side.plan, side.target)
-            lock = session_lock(side.target.folder, side.target.session, part, wait=args.in_job)
+        for state in states:
+            store_study_file(state.plan, state.target)
+            lock = session_lock(state.target.folder, state.target.session, part, wait=args.in_job)
             locks.append(stack.enter_context(lock))
-        estimate = TimeEstimate(sides[0].target.store.launches(sides[0].target.study))
-        _announce(sides, estimate)
-        progress = make_progress(sides[0].plan, [turn.launch for turn in turns], estimate)
+        estimate = TimeEstimate(states[0].target.store.launches(states[0].target.study))
+        _announce(states, estimate)
+        progress = make_progress(states[0].plan, [turn.launch for turn in turns], estimate)
         stack.callback(progress.close)
 
         def heartbeat() -> None:
@@ -144,24 +144,24 @@ def _run_locked(
                 lock.heartbeat()
 
         runners = {
-            side.target.tag: Runner(
-                side.plan, side.target, side.resolver, progress,
+            state.target.tag: Runner(
+                state.plan, state.target, state.resolver, progress,
                 deadline=Deadline(deadline, estimate) if deadline is not None else None,
-                extra_keys={"provenance": store_provenance(side.target.folder, side.resolver.programs())},
+                extra_keys={"provenance": store_provenance(state.target.folder, state.resolver.programs())},
                 heartbeat=heartbeat,
             )
-            for side in sides
+            for state in states
         }  # fmt: skip
-        continuation = f"continue with: {resume_command(sides)}"
+        continuation = f"continue with: {resume_command(states)}"
         try:
             with Signals() as signals:
                 for turn in turns:
-                    tag = turn.side.target.tag
-                    progress.tag = tag if len(sides) > 1 else ""
-                    runners[tag].run([turn.launch], signals, turn.side.summary)
+                    tag = turn.state.target.tag
+                    progress.tag = tag if len(states) > 1 else ""
+                    runners[tag].run([turn.launch], signals, turn.state.summary)
         except (Interrupted, OutOfTime) as stop:
             progress.close()
-            recorded = sum(len(side.summary.outcomes) for side in sides)
+            recorded = sum(len(state.summary.outcomes) for state in states)
             if isinstance(stop, OutOfTime):
                 status, stopped, why = EXIT_STOPPED, "time", "the time limit (--stop-after)"
             else:
@@ -169,8 +169,8 @@ def _run_locked(
             left = f"{count(recorded, 'launch')} recorded, {len(turns) - recorded} left"
             print_unless_closed(f"longshore: stopped by {why}; {left}; {continuation}", sys.stderr)
             if args.json:
-                lefts = [len(side.launches) - len(side.summary.outcomes) for side in sides]
-                print_summaries(args, [(side.target, side.summary) for side in sides], stopped=stopped, left=lefts)
+                lefts = [len(state.launches) - len(state.summary.outcomes) for state in states]
+                print_summaries(args, [(state.target, state.summary) for state in states], stopped=stopped, left=lefts)
             return status
         except LongshoreError as error:
             # The usual reason is a full disk. The current launch will be repeated.
@@ -178,31 +178,32 @@ def _run_locked(
     return None
 
 
-def resume_command(sides: Sequence[Side]) -> str:
-    target, tags = sides[0].target, [side.target.tag for side in sides]
-    words = ["longshore", "run", sides[0].plan.study.path, *(["--turns", *tags] if len(tags) > 1 else ["--tag", *tags])]
+def resume_command(states: Sequence[StateRun]) -> str:
+    target, tags = states[0].target, [state.target.tag for state in states]
+    words = ["longshore", "run", states[0].plan.study.path]
+    words += ["--turns", *tags] if len(tags) > 1 else ["--tag", *tags]
     words += ["--session", target.session]
     if str(target.store.path) != "longshore-results":
         words += ["--store", str(target.store.path)]
     return shlex.join(words)
 
 
-def _announce(sides: Sequence[Side], estimate: TimeEstimate) -> None:
-    for side in sides:
-        plan, target, summary = side.plan, side.target, side.summary
-        parts = [f"{count(len(side.launches), 'launch')} to run"]
+def _announce(states: Sequence[StateRun], estimate: TimeEstimate) -> None:
+    for state in states:
+        plan, target, summary = state.plan, state.target, state.summary
+        parts = [f"{count(len(state.launches), 'launch')} to run"]
         if summary.recorded_before:
             parts.append(f"{summary.recorded_before} recorded before")
         if summary.failed_before:
             parts.append(f"{summary.failed_before} failed before (--retry-failed runs them again)")
-        expected = duration(estimate.total(launch.cell for launch in side.launches))
+        expected = duration(estimate.total(launch.cell for launch in state.launches))
         about = "about" if all(estimate.knows(cell) for cell in plan.cells) else "roughly"
         where = f"{target.study}, tag {target.tag}, session {target.session}"
         print_unless_closed(f"{where}: {', '.join(parts)}, {about} {expected}", sys.stderr)
-    if sides[0].plan.left_out:
-        print_unless_closed(f"left out: {missing_programs(sides[0].plan.left_out)}", sys.stderr)
+    if states[0].plan.left_out:
+        print_unless_closed(f"left out: {missing_programs(states[0].plan.left_out)}", sys.stderr)
     load = load_average(len(available_cpus()))
-    if load.state == WARN and any(launch.cell.machine is None for side in sides for launch in side.launches):
+    if load.state == WARN and any(launch.cell.machine is None for state in states for launch in state.launches):
         print_unless_closed(f"warning: load average {load.value}: {load.advice}", sys.stderr)
 
 
@@ -267,11 +268,11 @@ def _print_summary(target: Target, summary: Summary) -> None:
 def print_commands(args: argparse.Namespace, turns: Sequence[Turn]) -> None:
     """Prints the commands, one per line, as a user would type them. In turns, a comment says the
     tag."""
-    tags = {turn.side.target.tag for turn in turns}
+    tags = {turn.state.target.tag for turn in turns}
     if args.json:
         rows = [
             {"command": c.argv, **attributes(c, "environment binding")}
-            | ({"tag": turn.side.target.tag} if len(tags) > 1 else {})
+            | ({"tag": turn.state.target.tag} if len(tags) > 1 else {})
             for turn in turns
             for c in [turn.command]
         ]
@@ -280,4 +281,4 @@ def print_commands(args: argparse.Namespace, turns: Sequence[Turn]) -> None:
     for turn in turns:
         command = turn.command
         words = [*environment_variables.shell_prefix(command.environment), shlex.join(command.argv)]
-        print(" ".join([*words, *([f" # {turn.side.target.tag}"] if len(tags) > 1 else [])]))
+        print(" ".join([*words, *([f" # {turn.state.target.tag}"] if len(tags) > 1 else [])]))

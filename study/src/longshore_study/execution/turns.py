@@ -19,7 +19,7 @@ from longshore_study.study_file.toml_values import listed
 
 
 @dataclass(frozen=True)
-class Side:
+class StateRun:
     """One state in a session: its plan, where its launches are stored, and how they start."""
 
     plan: Plan
@@ -32,7 +32,7 @@ class Side:
 
 @dataclass(frozen=True)
 class Turn:
-    side: Side
+    state: StateRun
     launch: PlannedLaunch
 
     @property
@@ -41,7 +41,7 @@ class Turn:
 
     @property
     def command(self) -> Command:
-        return self.side.resolver.command(self.launch)
+        return self.state.resolver.command(self.launch)
 
 
 def states_of(study: Study, tags: Sequence[str]) -> list[str]:
@@ -57,28 +57,28 @@ def states_of(study: Study, tags: Sequence[str]) -> list[str]:
     return [tag for tag in study.states if tag in tags]
 
 
-def in_turns(sides: Sequence[Side]) -> list[Turn]:
-    """The launches that are not recorded. The order of the sides is drawn anew for each launch. It
+def in_turns(states: Sequence[StateRun]) -> list[Turn]:
+    """The launches that are not recorded. The order of the states is drawn anew for each launch. It
     depends only on the study, the session and the tags, so a stopped session continues in the same
     order."""
-    _require_same_cells(sides)
-    plan, target = sides[0].plan, sides[0].target
-    tags = [side.target.tag for side in sides]
+    _require_same_cells(states)
+    plan, target = states[0].plan, states[0].target
+    tags = [state.target.tag for state in states]
     shuffler = random.Random(f"{plan.study.seed}/{plan.study.name}/{target.session}/{tags}")  # noqa: S311 - an order
-    left = [{launch.position: launch for launch in side.launches} for side in sides]
+    left = [{launch.position: launch for launch in state.launches} for state in states]
     turns = []
     for position in range(plan.launches_per_session):
-        order = list(range(len(sides)))
+        order = list(range(len(states)))
         shuffler.shuffle(order)
-        turns += [Turn(sides[k], left[k][position]) for k in order if position in left[k]]
+        turns += [Turn(states[k], left[k][position]) for k in order if position in left[k]]
     return turns
 
 
-def _require_same_cells(sides: Sequence[Side]) -> None:
-    for side in sides[1:]:
-        if [cell.cell_id for cell in side.plan.cells] != [cell.cell_id for cell in sides[0].plan.cells]:
-            left_out = [missing_programs(each.plan.left_out) for each in sides if each.plan.left_out]
+def _require_same_cells(states: Sequence[StateRun]) -> None:
+    for state in states[1:]:
+        if [cell.cell_id for cell in state.plan.cells] != [cell.cell_id for cell in states[0].plan.cells]:
+            left_out = [missing_programs(each.plan.left_out) for each in states if each.plan.left_out]
             raise LongshoreError(
-                f"'{sides[0].target.tag}' and '{side.target.tag}' have different launches, so these cannot run in "
+                f"'{states[0].target.tag}' and '{state.target.tag}' have different launches, so these cannot run in "
                 f"turns: {'; '.join(left_out)}"
             )
