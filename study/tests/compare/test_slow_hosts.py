@@ -104,9 +104,7 @@ def test_compare_and_attribute_say_which_host(tmp_path: Path, capsys: pytest.Cap
     for tag, seconds in (("old", 1.0), ("new", 0.4)):
         for session, (index, hosts) in itertools.product("abc", enumerate(ONE)):
             value = 1000.0 * (seconds if hosts == ("n3",) else 1.0) * (1 + 0.001 * index)
-            path = store_launch(store, tag, session, [stored_halo("waitall", value)], index)
-            text = path.read_text(encoding="utf-8")
-            path.write_text(text.replace('"record":"launch",', f'"record":"launch","hosts":["{hosts[0]}"],'), "utf-8")
+            store_launch(store, tag, session, [stored_halo("waitall", value)], index, hosts=hosts)
     for verb in ("compare", "attribute"):
         words = ["--store", str(store.path), verb, "old", "new"]
         main([*words, *(["-o", str(tmp_path / "confirm.toml")] if verb == "attribute" else [])])
