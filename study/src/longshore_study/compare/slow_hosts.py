@@ -107,7 +107,7 @@ def slow_hosts(comparison: Comparison) -> list[SlowHost]:
     )
 
 
-def _speeds(rows: Sequence[Sequence[Figure]]) -> list[dict[str, float]]:
+def launch_speeds(rows: Sequence[Sequence[Figure]]) -> list[dict[str, float]]:
     """The speed of each launch, by cell and session: the logarithm of each figure minus the mean of
     its row, as a mean over the rows of the launch."""
     speeds: dict[tuple[str, str, str], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
@@ -183,7 +183,7 @@ def changed_with_hosts(comparison: Comparison) -> tuple[list[str], list[str]] | 
 def _designs(side: Side, rows: Sequence[Sequence[Figure]]) -> list[_Design]:
     by_launch = {str(launch.path): hosts_of(launch.header) for launch in side.launches}
     groups = []
-    for speeds in _speeds(rows):
+    for speeds in launch_speeds(rows):
         group: dict[frozenset[str], list[float]] = defaultdict(list)
         for launch, speed in speeds.items():
             if hosts := by_launch.get(launch):
