@@ -85,15 +85,15 @@ def _row(host: str, dots: _Dots, scale: Scale, used: dict[str, frozenset[str]]) 
         marks.append(line(middle, top + 0.04, middle, top + height - 0.04, f"median {style}"))
         for number, (launch, speed) in enumerate(launches.items()):
             y = top + height * (0.25 + 0.5 * (number + 0.5) / len(launches))
-            title = f"{side}: {speed:.3g} on {', '.join(sorted(used[launch]))}"
+            title = f"{side}: {speed:.2f} on {', '.join(sorted(used[launch]))}"
             marks.append(mark(shape, scale.clipped(speed), y, f"{style} dot", title))
     medians = [(side, median(launches.values()), len(launches)) for _, side, launches in present]
-    label = "; ".join(f"{side} median {m:.3g} over {counted(n, 'launch', 'launches')}" for side, m, n in medians)
+    label = "; ".join(f"{side} median {m:.2f} over {counted(n, 'launch', 'launches')}" for side, m, n in medians)
     return element(
         "tr",
         element("th", host, class_="c-name", scope="row"),
         element("td", strip(*marks, label=f"{host}: {label}"), class_="c-plot"),
-        _numbers("median", [(f"{m:.3g}", m) for _, m, _ in medians]),
+        _numbers("median", [(f"{m:.2f}", m) for _, m, _ in medians]),
         _numbers("launches", [(str(n), n) for _, _, n in medians]),
     )
 
