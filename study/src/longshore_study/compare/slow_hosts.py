@@ -147,22 +147,19 @@ class _Design:
     speeds: list[float]
     groups: Sequence[_Group]
 
-    def effects(self, names: Sequence[tuple[str, ...]]) -> list[tuple[float, float, int]]:
-        """The effect of each of these hosts beside the others, its standard error, and the degrees
-        of freedom. No effect for hosts that the others determine."""
-        df = len(self.speeds) - len(self.groups) - len(names)
-        found = []
-        for name in names:
-            others = _orthogonal([self.columns[other] for other in names if other != name])
-            column, speeds = _beside(self.columns[name], others), _beside(self.speeds, others)
-            size = _dot(column, column)
-            if df < _MIN_DF or size < _ROUNDING:
-                found.append((0.0, math.inf, df))
-                continue
-            effect_of_host = _dot(column, speeds) / size
-            rest = math.fsum((y - effect_of_host * x) ** 2 for x, y in zip(column, speeds, strict=True))
-            found.append((effect_of_host, max(math.sqrt(rest / df / size), _ROUNDING), df))
-        return found
+    def effect(self, name: tuple[str, ...], others: Iterable[tuple[str, ...]]) -> tuple[float, float, int]:
+        """The effect of this host beside the others, its standard error, and the degrees of
+        freedom. The error is infinite if the others determine the host, or launches are too few."""
+        beside = [self.columns[other] for other in others if other != name]
+        orthogonal = _orthogonal(beside)
+        column, speeds = _beside(self.columns[name], orthogonal), _beside(self.speeds, orthogonal)
+        df = len(speeds) - len(self.groups) - len(beside) - 1
+        size = _dot(column, column)
+        if df < _MIN_DF or size < _ROUNDING:
+            return 0.0, math.inf, df
+        slope = _dot(column, speeds) / size
+        rest = math.fsum((y - slope * x) ** 2 for x, y in zip(column, speeds, strict=True))
+        return slope, max(math.sqrt(rest / df / size), _ROUNDING), df
 
 
 def changed_with_hosts(comparison: Comparison) -> tuple[list[str], list[str]] | None:
@@ -214,7 +211,7 @@ def _slow(side: str, design: _Design, tests: int) -> list[SlowHost]:
     chosen: list[tuple[str, ...]] = []
     while True:
         candidates = [name for name in design.columns if name not in chosen]
-        fits = [(*design.effects([name, *chosen])[0], name) for name in candidates]
+        fits = [(*design.effect(name, chosen), name) for name in candidates]
         if not fits:
             break
         difference, se, df, name = min(fits, key=lambda fit: fit[0] / fit[1])
@@ -230,7 +227,8 @@ def _slow(side: str, design: _Design, tests: int) -> list[SlowHost]:
             min(1.0, student.two_sided(difference / se, df) * tests),
             _launches(name[0], design.groups),
         )
-        for name, (difference, se, df) in zip(chosen, design.effects(chosen), strict=True)
+        for name in chosen
+        for difference, se, df in [design.effect(name, chosen)]
         if math.isfinite(se)
     ]
 
