@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -83,6 +83,7 @@ def store_launch(  # noqa: PLR0917 - a test names study and cell only where they
     *,
     end: bool = True,
     simulated: Mapping[str, str] | None = None,
+    hosts: Sequence[str] = (),
     **more: Any,
 ) -> Path:
     envelope = {
@@ -90,6 +91,7 @@ def store_launch(  # noqa: PLR0917 - a test names study and cell only where they
         "launch_index": index, "exit_status": 0, **more,
     }  # fmt: skip
     header: dict[str, Any] = {"record": "launch", "schema": 1} | ({"simulated": simulated} if simulated else {})
+    header |= {"hosts": list(hosts)} if hosts else {}
     lines = [dump(header), *(dump(result) for result in results)]
     return store.write_launch(envelope, [*lines, dump(end_record())] if end else lines)
 

@@ -104,9 +104,7 @@ def test_compare_and_attribute_say_which_host(tmp_path: Path, capsys: pytest.Cap
     for tag, seconds in (("old", 1.0), ("new", 0.4)):
         for session, (index, hosts) in itertools.product("abc", enumerate(ONE)):
             value = 1000.0 * (seconds if hosts == ("n3",) else 1.0) * (1 + 0.001 * index)
-            path = store_launch(store, tag, session, [stored_halo("waitall", value)], index)
-            text = path.read_text(encoding="utf-8")
-            path.write_text(text.replace('"record":"launch",', f'"record":"launch","hosts":["{hosts[0]}"],'), "utf-8")
+            store_launch(store, tag, session, [stored_halo("waitall", value)], index, hosts=hosts)
     for verb in ("compare", "attribute"):
         words = ["--store", str(store.path), verb, "old", "new"]
         main([*words, *(["-o", str(tmp_path / "confirm.toml")] if verb == "attribute" else [])])
@@ -114,3 +112,64 @@ def test_compare_and_attribute_say_which_host(tmp_path: Path, capsys: pytest.Cap
     main(["--store", str(store.path), "compare", "old", "new", "--json"])
     (host,) = json_of(capsys.readouterr().out)["slow_hosts"]
     assert (host["side"], host["host"], host["launches"]) == ("new", "n3", [3, 9])
+
+
+EIGHT = [f"n{number}" for number in range(1, 9)]
+
+
+def placed_at_random(tag: str, slow: Mapping[str, float], seed: int) -> Side:
+    """Four sessions of eight launches, each on three of eight hosts and as slow as the slowest."""
+    noise = random.Random(f"{tag} {seed}")
+    return side(tag, [noise.sample(EIGHT, 3) for _ in range(8)], slow, seed)
+
+
+def test_one_slow_host_of_eight_is_found_where_launches_are_as_slow_as_their_slowest_host() -> None:
+    right = wrong = 0
+    for seed in range(40):
+        sides = placed_at_random("old", {}, seed), placed_at_random("new", {"n5": math.log(0.85)}, seed)
+        hosts = [host.hosts for host in slow_hosts(compare(*sides))]
+        right += ("n5",) in hosts
+        wrong += any(names != ("n5",) for names in hosts)
+    assert right >= 36
+    assert wrong <= 4
+
+
+def test_equal_hosts_that_share_launches_are_rarely_named() -> None:
+    # At most 5 % of the tables, as above: 5 of 100. The probability of more than 20 is below 1e-6.
+    sides = ((placed_at_random("old", {}, seed), placed_at_random("new", {}, seed)) for seed in range(100))
+    assert sum(bool(slow_hosts(compare(*both, CompareOptions(margin=1e-6)))) for both in sides) <= 20
+
+
+def test_a_ring_of_pairs_names_its_slow_host() -> None:
+    # Least squares alone cannot: faster and slower hosts by turns would explain every difference.
+    ring = [(EIGHT[i], EIGHT[(i + 1) % 8]) for i in range(8)]
+    assert [host.host for host in found(ring, {"n3": -0.2})] == ["n3"]
+
+
+def test_a_change_between_different_hosts_may_come_from_the_hosts(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store, noise = Store(tmp_path / "store"), random.Random(1)
+    for tag, host, speed in (
+        ("old", "n1", 1000.0),
+        ("new", "n2", 700.0),
+        ("same", "n2", 1000.0),
+        ("here", "n1", 700.0),
+    ):
+        for session in "abc":
+            store_launch(
+                store, tag, session, [stored_halo("waitall", speed + noise.gauss(0, 1))], hosts=(host, f"{host}b")
+            )
+
+    def printed(verb: str, new: str) -> str:
+        main(["--store", str(store.path), verb, "old", new, *(["-o", str(tmp_path / "c")] if verb[0] == "a" else [])])
+        return capsys.readouterr().out
+
+    for verb in ("compare", "attribute"):
+        text = " ".join(printed(verb, "new").split())
+        assert "old ran on n1, n1b, new ran on n2, n2b: the change may come from the hosts" in text
+        assert "longshore run s.toml --tag new-on-same-hosts" in text
+    assert "may come from the hosts" not in printed("compare", "same")  # nothing changed
+    assert "may come from the hosts" not in printed("compare", "here")  # the hosts are the same
+    main(["--store", str(store.path), "compare", "old", "new", "--json"])
+    assert json_of(capsys.readouterr().out)["other_hosts"] == [["n1", "n1b"], ["n2", "n2b"]]

@@ -25,6 +25,7 @@ from longshore_study.metrics.variant_rows import reading_order
 from longshore_study.patterns import FACTORS_BETWEEN_LAUNCHES, PATTERNS, pattern_rank
 from longshore_study.stats import change_points
 from longshore_study.stats.change_points import ChangePoint, History
+from longshore_study.store.hosts import on_hosts
 from longshore_study.store.launch_store import Launch
 from longshore_study.study_file.events import Event
 
@@ -109,6 +110,7 @@ def build(
 ) -> HistoryTable:
     """A row for each metric of a variant in a cell. Controls have rows too, because they show
     changes of the machine. `tags` is the order of tags whose imported sessions have no times."""
+    (launches,), where = on_hosts([launches], where)
     if margin is None:
         margin = margin_of(launches)
     wanted = tuple(metrics)

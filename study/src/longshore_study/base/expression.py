@@ -6,7 +6,8 @@
 Python's `ast` reads the text, which never reaches eval or a shell. Three things are unlike Python:
 a name may have hyphens, `true` and `false` are values, and the keys of a table need no quotes and
 may stand before `=`. If a row lacks a factor, every relation on that factor is false, except != and
-`not in`, which are true.
+`not in`, which are true. A factor may have several levels at once, as a frozenset: a relation is
+then true if one of the levels meets it, and != and `not in` are the negations of == and `in`.
 """
 
 from __future__ import annotations
@@ -67,6 +68,22 @@ class Expression:
                         among: Any = value
                         listed = isinstance(relation, ast.In | ast.NotIn) and isinstance(among, list)
                         yield from ((name, literal) for literal in (among if listed else [among]))
+
+    def split(self, name: str) -> tuple[Expression, Expression | None]:
+        """The condition that names only this factor, and the rest, joined by `and`.
+
+        Raises ExpressionError if another operator joins the factor with other factors.
+        """
+        terms = list(_terms(self.tree))
+        of_factor = [term for term in terms if name in Expression(self.text, term).names]
+        for term in of_factor:
+            if others := sorted(Expression(self.text, term).names - {name}):
+                raise ExpressionError(
+                    f"the condition \"{self.text}\" joins {name} and {others[0]}; only 'and' between them is possible"
+                )
+        rest = [term for term in terms if term not in of_factor]
+        joined = [Expression(self.text, ast.BoolOp(ast.And(), part)) if part else None for part in (of_factor, rest)]
+        return joined[0] or self, joined[1]
 
     def check_names(self, known: Iterable[str]) -> None:
         """Raises ExpressionError when the condition names a factor that is not in `known`."""
@@ -226,6 +243,15 @@ class _Reader:
                 raise self.problem_of(key or table, "a key of the table was expected")
 
 
+def _terms(tree: ast.expr) -> Iterator[ast.expr]:
+    """The parts of a condition that `and` joins."""
+    if isinstance(tree, ast.BoolOp) and isinstance(tree.op, ast.And):
+        for term in tree.values:
+            yield from _terms(term)
+    else:
+        yield tree
+
+
 def _value(node: ast.expr, values: Mapping[str, Any], text: str) -> Any:
     match node:
         case ast.Constant(value):
@@ -249,7 +275,8 @@ def _truth(value: Any, text: str) -> bool:
         return value
     if value is ABSENT:
         return False
-    raise ExpressionError(f'the condition "{text}" uses {value!r} as true or false; compare it with a value')
+    shown = sorted(value) if isinstance(value, frozenset) else value
+    raise ExpressionError(f'the condition "{text}" uses {shown!r} as true or false; compare it with a value')
 
 
 def _number(value: Any) -> float | None:
@@ -277,6 +304,8 @@ def _equal(left: Any, right: Any) -> bool:
 
 
 def _related(left: Any, relation: ast.cmpop, right: Any, text: str) -> bool:
+    if isinstance(left, frozenset) or isinstance(right, frozenset):
+        return _one_related(left, relation, right, text)
     if isinstance(relation, ast.Eq | ast.NotEq):
         return _equal(left, right) is isinstance(relation, ast.Eq)
     if isinstance(relation, ast.In | ast.NotIn):
@@ -289,6 +318,15 @@ def _related(left: Any, relation: ast.cmpop, right: Any, text: str) -> bool:
     elif not (isinstance(left, str) and isinstance(right, str)):
         raise ExpressionError(f'the condition "{text}" cannot order {left!r} and {right!r}')
     return bool(_ORDERS[type(relation)](left, right))
+
+
+def _one_related(left: Any, relation: ast.cmpop, right: Any, text: str) -> bool:
+    """Whether one of several levels meets the relation."""
+    among = isinstance(relation, ast.In | ast.NotIn) and not isinstance(right, frozenset)
+    positive = relation if type(relation) in _ORDERS else ast.In() if among else ast.Eq()
+    lefts, rights = (side if isinstance(side, frozenset) else [side] for side in (left, right))
+    found = any(_related(one, positive, other, text) for one in lefts for other in rights)
+    return found is not isinstance(relation, ast.NotEq | ast.NotIn)
 
 
 def _contains(item: Any, among: Any, text: str) -> bool:

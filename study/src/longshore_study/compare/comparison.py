@@ -34,6 +34,7 @@ from longshore_study.metrics.variant_rows import reading_order
 from longshore_study.patterns import CONTROL, pattern_rank
 from longshore_study.patterns.control import MACHINE_METRICS
 from longshore_study.stats import verdict
+from longshore_study.store.hosts import on_hosts
 from longshore_study.store.launch_store import Launch
 from longshore_study.store.selection import Side
 
@@ -120,6 +121,8 @@ class Comparison:
 def compare(reference: Side, new: Side, options: CompareOptions | None = None) -> Comparison:
     """Judges `new` against `reference`. Raises LongshoreError if there is nothing to judge."""
     options = options or CompareOptions()
+    launches, where = on_hosts([reference.launches, new.launches], options.where)
+    reference, new = (replace(side, launches=kept) for side, kept in zip((reference, new), launches, strict=True))
     sides = (reference, new)
     require_metrics(options.metrics, [*reference.launches, *new.launches])
     by_study = reference.is_tag and new.is_tag
@@ -128,13 +131,13 @@ def compare(reference: Side, new: Side, options: CompareOptions | None = None) -
         measured = [with_noise_of(measurements, options.noise_of) for measurements in measured]
     stored = (launch for side in sides for launch in side.launches)
     margin = options.margin if options.margin is not None else margin_of(stored)
-    rows = pair(measured, options.where, options.ignore)
+    rows = pair(measured, where, options.ignore)
     if not any(row.key.pattern != CONTROL for row in rows):
         raise LongshoreError(_why_nothing(sides, measured))
     judged, shift = judge_rows(rows, sessions_in_turns(reference, new), margin)
     judged.sort(key=table_order)
     damaged = sum(len(measurements.damaged) for measurements in measured)
-    if options.where is None:  # a condition cannot select a failed launch, whose variants are not known
+    if where is None:  # a condition cannot select a failed launch, whose variants are not known
         damaged += len(failed_without_row(measured, rows, options.ignore))
     noise_of = options.noise_of.text if options.noise_of is not None else None
     return Comparison(reference, new, margin, judged, shift, _problems(sides, measured, judged), damaged, noise_of)

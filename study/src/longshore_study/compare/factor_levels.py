@@ -26,6 +26,7 @@ from longshore_study.compare.pairing import PairedRow, disjoint_factors, known_f
 from longshore_study.compare.row_effect import sessions_in_turns
 from longshore_study.metrics.launch_metrics import Figure, Key, Measurements, measure, require_metrics
 from longshore_study.patterns import CONTROL
+from longshore_study.store.hosts import on_hosts
 from longshore_study.store.selection import Side
 
 _GRAVITY = (errors.EXIT_OK, errors.EXIT_UNDECIDED, errors.EXIT_INVALID, errors.EXIT_REGRESSED)
@@ -86,16 +87,17 @@ def compare_levels(side: Side, name: str, baseline: str | None, options: Compare
     Raises UsageError for an unknown factor or level, and LongshoreError if nothing can be compared.
     """
     require_metrics(options.metrics, side.launches)
+    (launches,), where = on_hosts([side.launches], options.where)
     # Sessions of two tags stay apart.
-    side = replace(side, launches=[replace(one, session=f"{one.tag}/{one.session}") for one in side.launches])
+    side = replace(side, launches=[replace(one, session=f"{one.tag}/{one.session}") for one in launches])
     measured = measure(side.launches, metrics=options.metrics)
     if options.noise_of is not None:
         measured = with_noise_of(measured, options.noise_of)
     every = dict.fromkeys((*(figure.key for figure in measured.figures), *measured.absent))
     keys = [key for key in every if key.pattern != CONTROL]
     failed = [launch.cell for launch in measured.failed if launch.cell.get("program") != CONTROL]
-    if options.where is not None:  # a condition cannot select a failed launch, whose variants are not known
-        keys, failed = options.where.select(keys, known_factors), []
+    if where is not None:  # a condition cannot select a failed launch, whose variants are not known
+        keys, failed = where.select(keys, known_factors), []
     rows_of = [*(key.factors for key in keys), *failed]
     factor = _Factor(name, rows_of)
     found = [factor.level(factors) for factors in rows_of if factor.has(factors)]

@@ -2,12 +2,16 @@
 
 A host can be found only if, in one session, some launches of a cell ran on it and others did not.
 The launches of one cell in one session form a group. A launch is one observation: the mean
-logarithm of its figures, relative to the mean of its group. Least squares give the effect of each
-host and its t test. In the terms of Montgomery, groups are blocks and hosts are treatments; a
-launch may have several treatments. The effect of a host is relative to the mean of the other hosts.
-The p values are corrected for the number of hosts (Bonferroni).
+logarithm of its figures, relative to the mean of its group. In the terms of Montgomery, groups are
+blocks and hosts are treatments; a launch may have several treatments.
 
-Source: Montgomery, Design and Analysis of Experiments, chapter 4 (balanced and incomplete blocks).
+Few hosts are assumed to be slow, since pairs of hosts may not determine an effect of every host.
+So slow hosts are chosen one after another: the host with the most significant t test beside those
+chosen before, by least squares, until none is significant. The effect of a host compares launches
+on it with launches without it. The p values are corrected for the number of hosts (Bonferroni).
+
+Sources: Montgomery, Design and Analysis of Experiments, chapter 4 (balanced and incomplete blocks);
+Draper and Smith, Applied Regression Analysis, chapter 15 (forward selection).
 """
 
 from __future__ import annotations
@@ -15,7 +19,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
@@ -24,13 +28,14 @@ from longshore_study.base.groups import grouped
 from longshore_study.compare.comparison import Comparison
 from longshore_study.compare.estimate import metric_ratio, metric_ratios
 from longshore_study.metrics.launch_metrics import Figure
-from longshore_study.stats import effect, student
+from longshore_study.stats import effect, student, verdict
 from longshore_study.stats.verdict import LEVEL
+from longshore_study.store.hosts import hosts_of
 from longshore_study.store.selection import Side
 
 _MIN_DF = 2
 _MAX_HOSTS = 200
-"""The time grows with the third power: some seconds for 200 hosts. More hosts are not tested."""
+"""The time grows with the square of the number: some seconds for 200 hosts. More are not tested."""
 _ROUNDING = 1e-6
 """A standard error below this comes from rounding, or from figures that repeat."""
 
@@ -43,8 +48,8 @@ class SlowHost:
     """A host on which launches of one side are slower than its other launches."""
 
     side: str
-    host: str
-    """Its name, or several names if these hosts were always used together."""
+    hosts: tuple[str, ...]
+    """Its name, or several names if no launch tells these hosts apart."""
     difference: float
     """The difference of the logarithms of speed. It is negative, because the host is slow."""
     interval: tuple[float, float]
@@ -55,21 +60,32 @@ class SlowHost:
     """Numbers of launches on the host and on other hosts, in cells and sessions that have both."""
 
     @property
+    def host(self) -> str:
+        return ", ".join(self.hosts)
+
+    @property
     def text(self) -> str:
         """Names the host, its slowdown, and the number of launches behind this result."""
         low, high = metric_ratios(self.interval, "higher")
         on, off = self.launches
+        what = f"host {self.host} is" if len(self.hosts) == 1 else f"one of the hosts {self.host} (always together) is"
         return (
-            f"host {self.host} is slow in {self.side}: ratio of speed "
+            f"{what} slow in {self.side}: ratio of speed "
             f"{terminal.ratio_text(metric_ratio(self.difference, 'higher'))}, 95 % interval "
             f"{terminal.interval((low, high))}, of {terminal.count(on, 'launch')} on it to {off} on other hosts, in "
-            "the same cells and sessions"
+            f'the same cells and sessions; --where "{self.without}" leaves it out'
         )
+
+    @property
+    def without(self) -> str:
+        """The condition of --where that leaves the launches on it out."""
+        return f"host != {self.hosts[0]!r}" if len(self.hosts) == 1 else f"host not in {list(self.hosts)}"
 
     def as_json(self) -> dict[str, Any]:
         return {
             "side": self.side,
             "host": self.host,
+            "hosts": list(self.hosts),
             "ratio": metric_ratio(self.difference, "higher"),
             "interval": list(metric_ratios(self.interval, "higher")),
             "p": self.p,
@@ -82,33 +98,16 @@ def slow_hosts(comparison: Comparison) -> list[SlowHost]:
     comparison. The slowest comes first."""
     rows = [row for row in comparison.rows if row.simulated is None]
     sides = ((comparison.reference, [row.reference for row in rows]), (comparison.new, [row.new for row in rows]))
-    tested = [found for side, figures in sides for found in _tested(side, figures)]
-    found = [replace(host, p=min(1.0, host.p * len(tested))) for host in tested]
+    designs = [(side.name, design) for side, figures in sides for design in _designs(side, figures)]
+    tests = sum(len(design.columns) for _, design in designs)
+    found = [host for name, design in designs for host in _slow(name, design, tests)]
     wanted = -math.log1p(comparison.margin)
     return sorted(
         (host for host in found if host.p <= LEVEL and host.difference < wanted), key=lambda host: host.difference
     )
 
 
-def _tested(side: Side, rows: Sequence[Sequence[Figure]]) -> list[SlowHost]:
-    hosts_of = {str(launch.path): _hosts(launch.header) for launch in side.launches}
-    groups = []
-    for speeds in _speeds(rows):
-        group: dict[frozenset[str], list[float]] = defaultdict(list)
-        for launch, speed in speeds.items():
-            if hosts := hosts_of.get(launch):
-                group[hosts].append(speed)
-        if len(group) > 1:  # in a smaller group, nothing distinguishes hosts
-            groups.append(group)
-    return [host for connected in _connected(groups) for host in _effects(side.name, connected)]
-
-
-def _hosts(header: Mapping[str, Any] | None) -> frozenset[str]:
-    names = (header or {}).get("hosts")
-    return frozenset(name for name in names if isinstance(name, str)) if isinstance(names, list) else frozenset()
-
-
-def _speeds(rows: Sequence[Sequence[Figure]]) -> list[dict[str, float]]:
+def launch_speeds(rows: Sequence[Sequence[Figure]]) -> list[dict[str, float]]:
     """The speed of each launch, by cell and session: the logarithm of each figure minus the mean of
     its row, as a mean over the rows of the launch."""
     speeds: dict[tuple[str, str, str], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
@@ -138,50 +137,126 @@ def _connected(groups: Sequence[_Group]) -> list[list[_Group]]:
     return [members for _, members in sets]
 
 
-def _effects(side: str, groups: Sequence[_Group]) -> list[SlowHost]:
-    """The effect of each host that the launches distinguish from other hosts. P values are not
-    corrected."""
+@dataclass(frozen=True)
+class _Design:
+    """Launches whose hosts can be compared, each value relative to the mean of its group."""
+
+    columns: Mapping[tuple[str, ...], list[float]]
+    """For each host, or for hosts that no launch tells apart: 1 for launches on it, 0 for others,
+    minus the mean of the group."""
+    speeds: list[float]
+    groups: Sequence[_Group]
+
+    def effect(self, name: tuple[str, ...], others: Iterable[tuple[str, ...]]) -> tuple[float, float, int]:
+        """The effect of this host beside the others, its standard error, and the degrees of
+        freedom. The error is infinite if the others determine the host, or launches are too few."""
+        beside = [self.columns[other] for other in others if other != name]
+        orthogonal = _orthogonal(beside)
+        column, speeds = _beside(self.columns[name], orthogonal), _beside(self.speeds, orthogonal)
+        df = len(speeds) - len(self.groups) - len(beside) - 1
+        size = _dot(column, column)
+        if df < _MIN_DF or size < _ROUNDING:
+            return 0.0, math.inf, df
+        slope = _dot(column, speeds) / size
+        rest = math.fsum((y - slope * x) ** 2 for x, y in zip(column, speeds, strict=True))
+        return slope, max(math.sqrt(rest / df / size), _ROUNDING), df
+
+
+def changed_with_hosts(comparison: Comparison) -> tuple[list[str], list[str]] | None:
+    """The hosts of the two sides, if a measured row changed and no host is on both sides."""
+    changed = {
+        figure.launch
+        for row in comparison.rows
+        if row.simulated is None and row.verdict in (verdict.REGRESSED, verdict.IMPROVED)
+        for figure in (*row.reference, *row.new)
+    }
+    reference, new = (
+        {host for one in side.launches if str(one.path) in changed for host in hosts_of(one.header)}
+        for side in (comparison.reference, comparison.new)
+    )
+    return (sorted(reference), sorted(new)) if reference and new and not reference & new else None
+
+
+def _designs(side: Side, rows: Sequence[Sequence[Figure]]) -> list[_Design]:
+    by_launch = {str(launch.path): hosts_of(launch.header) for launch in side.launches}
+    groups = []
+    for speeds in launch_speeds(rows):
+        group: dict[frozenset[str], list[float]] = defaultdict(list)
+        for launch, speed in speeds.items():
+            if hosts := by_launch.get(launch):
+                group[hosts].append(speed)
+        if len(group) > 1:  # in a smaller group, nothing distinguishes hosts
+            groups.append(group)
+    found = (_design(connected) for connected in _connected(groups))
+    return [design for design in found if len(design.columns) <= _MAX_HOSTS]
+
+
+def _design(groups: Sequence[_Group]) -> _Design:
     launches = [
         (index, hosts, speed)
         for index, group in enumerate(groups)
         for hosts, speeds in group.items()
         for speed in speeds
     ]
-    names = sorted({name for _, hosts, _ in launches for name in hosts})
-    if len(names) > _MAX_HOSTS:
-        return []
-    together: dict[tuple[bool, ...], list[str]] = defaultdict(list)  # hosts with the same launches
-    for name in names:
-        together[tuple(name in hosts for _, hosts, _ in launches)].append(name)
-    used = {", ".join(members): _centred(map(float, uses), launches) for uses, members in together.items()}
-    used = {name: column for name, column in used.items() if any(column)}  # leaves out hosts that all launches used
-    count = len(used)
-    df = len(launches) - len(groups) - (count - 1)
-    if count < 2 or df < _MIN_DF:
-        return []
-    speeds = _centred((speed for _, _, speed in launches), launches)
-    columns = list(used.values())
-    # The columns sum to 0, so the effects are determined up to a constant. Adding 1 to each element
-    # of the matrix selects the solution whose effects sum to 0.
-    inverse = _inverse([[_dot(a, b) + 1.0 for b in columns] for a in columns])
-    if inverse is None:
-        return []
-    moments = [_dot(column, speeds) for column in columns]
-    effects = [_dot(row, moments) for row in inverse]
-    fitted = (_dot(effects, uses) for uses in zip(*columns, strict=True))
-    variance = math.fsum((speed - fit) ** 2 for speed, fit in zip(speeds, fitted, strict=True)) / df
-    to_others = count / (count - 1)  # converts effects relative to the mean of all hosts
-    found = []
-    for index, name in enumerate(used):
-        se = max(to_others * math.sqrt(variance * max(inverse[index][index] - 1 / count**2, 0.0)), _ROUNDING)
-        difference = to_others * effects[index]
-        first = name.split(", ", 1)[0]
-        with_it = [group for group in groups if 0 < sum(first in hosts for hosts in group) < len(group)]
-        on = sum(len(speeds) for group in with_it for hosts, speeds in group.items() if first in hosts)
-        off = sum(len(speeds) for group in with_it for hosts, speeds in group.items() if first not in hosts)
-        p = student.two_sided(difference / se, df)
-        found.append(SlowHost(side, name, difference, effect.interval(difference, se, df), p, (on, off)))
+    together: dict[tuple[float, ...], list[str]] = defaultdict(list)
+    for name in sorted({name for _, hosts, _ in launches for name in hosts}):
+        uses = _centred((float(name in hosts) for _, hosts, _ in launches), launches)
+        together[tuple(round(value, 9) for value in uses)].append(name)
+    columns = {tuple(names): list(uses) for uses, names in together.items() if any(uses)}
+    return _Design(columns, _centred((speed for _, _, speed in launches), launches), groups)
+
+
+def _slow(side: str, design: _Design, tests: int) -> list[SlowHost]:
+    """The slow hosts, found one after another: each is the most significant beside those before."""
+    chosen: list[tuple[str, ...]] = []
+    while True:
+        candidates = [name for name in design.columns if name not in chosen]
+        fits = [(*design.effect(name, chosen), name) for name in candidates]
+        if not fits:
+            break
+        difference, se, df, name = min(fits, key=lambda fit: fit[0] / fit[1])
+        if difference >= 0 or student.two_sided(difference / se, df) * tests > LEVEL:
+            break
+        chosen.append(name)
+    return [
+        SlowHost(
+            side,
+            name,
+            difference,
+            effect.interval(difference, se, df),
+            min(1.0, student.two_sided(difference / se, df) * tests),
+            _launches(name[0], design.groups),
+        )
+        for name in chosen
+        for difference, se, df in [design.effect(name, chosen)]
+        if math.isfinite(se)
+    ]
+
+
+def _launches(host: str, groups: Sequence[_Group]) -> tuple[int, int]:
+    """The numbers of launches on the host and on others, in groups that have both."""
+    with_it = [group for group in groups if 0 < sum(host in hosts for hosts in group) < len(group)]
+    on = sum(len(speeds) for group in with_it for hosts, speeds in group.items() if host in hosts)
+    return on, sum(len(speeds) for group in with_it for speeds in group.values()) - on
+
+
+def _orthogonal(columns: Iterable[Sequence[float]]) -> list[list[float]]:
+    """Columns at right angles to each other that span the same space (Gram-Schmidt)."""
+    found: list[list[float]] = []
+    for column in columns:
+        rest = _beside(column, found)
+        if _dot(rest, rest) >= _ROUNDING:
+            found.append(rest)
     return found
+
+
+def _beside(column: Sequence[float], orthogonal: Iterable[Sequence[float]]) -> list[float]:
+    """The part of the column that the other columns do not determine."""
+    rest = list(column)
+    for other in orthogonal:
+        share = _dot(rest, other) / _dot(other, other)
+        rest = [value - share * part for value, part in zip(rest, other, strict=True)]
+    return rest
 
 
 def _centred(values: Iterable[float], launches: Sequence[tuple[int, frozenset[str], float]]) -> list[float]:
@@ -192,23 +267,6 @@ def _centred(values: Iterable[float], launches: Sequence[tuple[int, frozenset[st
         of_group[group].append(value)
     means = {group: fmean(members) for group, members in of_group.items()}
     return [value - means[group] for (group, _, _), value in zip(launches, listed, strict=True)]
-
-
-def _inverse(matrix: Sequence[Sequence[float]]) -> list[list[float]] | None:
-    """The inverse of a symmetric positive matrix, by Gauss-Jordan elimination; None if it is
-    singular."""
-    size = len(matrix)
-    rows = [[*row, *(float(i == j) for j in range(size))] for i, row in enumerate(matrix)]
-    scale = max(row[i] for i, row in enumerate(rows))
-    for i in range(size):
-        pivot = rows[i][i]
-        if pivot < 1e-9 * scale:
-            return None
-        rows[i] = [value / pivot for value in rows[i]]
-        for k in range(size):
-            if k != i and (factor := rows[k][i]) != 0.0:
-                rows[k] = [value - factor * above for value, above in zip(rows[k], rows[i], strict=True)]
-    return [row[size:] for row in rows]
 
 
 def _dot(left: Sequence[float], right: Sequence[float]) -> float:

@@ -16,7 +16,7 @@ from longshore_study.compare.differences import differences
 from longshore_study.compare.estimate import COMMON_SHIFT, STATISTIC, metric_ratio, metric_ratios
 from longshore_study.compare.factor_levels import FactorComparison
 from longshore_study.compare.judged_row import JudgedRow
-from longshore_study.compare.slow_hosts import slow_hosts
+from longshore_study.compare.slow_hosts import changed_with_hosts, slow_hosts
 from longshore_study.stats import effect, student
 from longshore_study.stats.effect import Effect
 from longshore_study.stats.verdict import Measured
@@ -43,6 +43,7 @@ def document(comparison: Comparison) -> dict[str, Any]:
         "noise_of": comparison.noise_of,
         "rows": [row_document(row) for row in comparison.rows],
         "differences": [difference.as_json() for difference in differences(comparison.reference, comparison.new)],
+        "other_hosts": changed_with_hosts(comparison),
         "slow_hosts": [host.as_json() for host in slow_hosts(comparison)],
         "problems": comparison.problems,
     }

@@ -20,8 +20,8 @@ from longshore_study.compare.estimate import COMMON_SHIFT, PLAIN, PULSE, STATIST
 from longshore_study.compare.judged_row import JudgedRow
 from longshore_study.compare.level_order import in_order
 from longshore_study.compare.pairing import known_factors
-from longshore_study.compare.slow_hosts import slow_hosts
 from longshore_study.metrics.launch_metrics import names_of, unit_of_whom
+from longshore_study.output.host_warnings import host_warnings
 from longshore_study.output.verdict_reasons import reason
 from longshore_study.stats import verdict
 from longshore_study.store.launch_store import Launch
@@ -243,8 +243,8 @@ def print_summary(comparison: Comparison, *, verbose: bool) -> None:
         print(f"{source}: removed from no row; there are too few launches, or it changed between the two sides")
     for problem in _grouped(comparison.problems):
         print(f"warning: {problem}")
-    for host in slow_hosts(comparison):
-        print(f"warning: {host.text}")
+    for text in host_warnings(comparison):
+        print(f"warning: {text}")
     _print_differences(comparison, everything=verbose)
     counts = ", ".join(f"{count} {name}" for name, count in comparison.counts.items())
     word = comparison.verdict

@@ -32,7 +32,7 @@ def next_commands(
     commands = [(line, "longshore and longshore-bench for this shell") for line in _activation()]
     commands += _bench_commands(answers, {str(launch.path): launch for launch in measured})
     newest = max(measured, key=lambda launch: str(launch.envelope.get("started") or ""))
-    store = _store_option(newest.path.parents[3])
+    store = store_option(newest.path.parents[3])
     file = (newest.envelope.get("study_file") or {}).get("path")
     if isinstance(file, str) and Path(file).is_file():
         again = ["longshore", "run", file, *(["--tag", tag] if tag != study else []), "--session", _new_session(newest)]
@@ -89,6 +89,6 @@ def _activation() -> list[str]:
     return [f". {shlex.quote(os.path.relpath(script) if script.is_relative_to(Path.cwd()) else str(script))}"]
 
 
-def _store_option(store: Path) -> list[str]:
+def store_option(store: Path) -> list[str]:
     default = Path(os.environ.get("LONGSHORE_STORE") or DEFAULT_STORE)
     return [] if store.resolve() == default.resolve() else ["--store", str(store)]

@@ -22,6 +22,7 @@ from longshore_study.report.forest import forest_section
 from longshore_study.report.guideline_table import guidelines_section
 from longshore_study.report.heat_map import heat_map_section
 from longshore_study.report.history import history_section
+from longshore_study.report.hosts import hosts_section
 from longshore_study.report.labels import pattern_title
 from longshore_study.report.launch_dots import launch_dots
 from longshore_study.report.marks import symbol_sheet
@@ -170,6 +171,7 @@ SECTIONS: tuple[Section, ...] = (
     guidelines_section,
     history_section,
     drift_section,
+    hosts_section,
     coverage_section,
     provenance_section,
     methods_section,

@@ -29,6 +29,7 @@ from longshore_study.compare.comparison import compare
 from longshore_study.compare.differences import in_words
 from longshore_study.compare.estimate import metric_ratio, metric_ratios
 from longshore_study.metrics.launch_metrics import names_of
+from longshore_study.output.host_warnings import host_warnings
 from longshore_study.stats import verdict
 from longshore_study.store import selection
 from longshore_study.store.launch_store import Store
@@ -142,8 +143,8 @@ def _print(found: Attribution, written: str | None, why_not: str | None) -> None
 
 
 def _print_differences(found: Attribution) -> None:
-    for host in found.slow_hosts:
-        print(host.text)
+    for text in host_warnings(found.comparison):
+        print(text)
     if not found.differences:
         print("no recorded property differs between the two sides")
         return

@@ -20,6 +20,7 @@ EXAMPLES = """\
 examples:
   longshore compare reference new
   longshore compare reference new --where 'nodes > 1' --margin 3%
+  longshore compare reference new --where "host != 'n3'"        only launches that did not run on n3
   longshore compare before after --row mode --col ranks
   longshore compare study --factor transport                          each transport with the first
   longshore compare study --factor OMPI_MCA_btl --baseline vader,self  a variable of the environment

@@ -22,6 +22,7 @@ from longshore_study.metrics.launch_metrics import Figure, Measurements, measure
 from longshore_study.output import export_tables, file_format
 from longshore_study.patterns import CONTROL
 from longshore_study.store import selection
+from longshore_study.store.hosts import on_hosts
 from longshore_study.store.launch_store import Launch, Store
 
 EXAMPLES = """\
@@ -91,11 +92,16 @@ def run(args: argparse.Namespace) -> int:
         for study, tag, session in chosen:
             yield from store.launches(study, tag, session, samples=samples)
 
-    launches = list(read(samples=False))
+    (launches,), where = on_hosts([list(read(samples=False))], args.where)
+    paths = {launch.path for launch in launches}
     measured = measure(launches, metrics=("all",))
-    if args.where is not None:
-        kept = set(args.where.select(list({figure.key for figure in measured.figures}), known_factors))
+    if where is not None:
+        kept = set(where.select(list({figure.key for figure in measured.figures}), known_factors))
         measured.figures = [figure for figure in measured.figures if figure.key in kept]
+
+    def samples() -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+        return _samples((launch for launch in read(samples=True) if launch.path in paths), where)
+
     if args.purpose:  # tags stand in the order of the command line
         measured.figures.sort(key=lambda figure: [name != figure.tag for name in args.names])
         from longshore_study.output import paper_table  # noqa: PLC0415 - one of many formats
@@ -109,11 +115,9 @@ def run(args: argparse.Namespace) -> int:
         _write(args, text.encode("utf-8", "replace"))
     elif args.samples and args.format in ("csv", "json", "jsonl"):
         with _opened(args) as out:
-            export_tables.write_lines(
-                _samples(read(samples=True), args.where), args.format, (*FIXED, "repetition"), out
-            )
+            export_tables.write_lines(samples(), args.format, (*FIXED, "repetition"), out)
     elif args.samples:
-        rows = [{**shared, **own} for shared, own in _samples(read(samples=True), args.where)]
+        rows = [{**shared, **own} for shared, own in samples()]
         _write(args, export_tables.table(rows, args.format, FIXED))
     elif args.format in ("markdown", "latex"):
         _write(args, export_tables.table(_summary(measured), args.format))

@@ -16,6 +16,7 @@ from longshore_study.metrics.launch_metrics import Measurements, measure
 from longshore_study.metrics.variant_rows import VariantRow
 from longshore_study.output import variant_table
 from longshore_study.store import selection
+from longshore_study.store.hosts import on_hosts
 from longshore_study.store.launch_store import Launch, Store
 from longshore_study.store.simulated import by_machine, heading
 
@@ -105,13 +106,14 @@ def run(args: argparse.Namespace) -> int:
         if more:
             raise UsageError(f"{asked[0]} prints its own table and cannot be combined with {' or '.join(more)}")
         return other_tables[asked[0]][1](args)
-    found = {machine: measure(launches, metrics=("all",)) for machine, launches in by_machine(_chosen(args)).items()}
+    (launches,), where = on_hosts([list(_chosen(args))], args.where)
+    found = {machine: measure(some, metrics=("all",)) for machine, some in by_machine(launches).items()}
     tables = {
         machine: variant_rows.variant_rows(measured.figures, by_session=args.json or args.sessions or args.verbose)
         for machine, measured in found.items()
     }
-    if args.where is not None:
-        selected = {id(row) for row in args.where.select([row for rows in tables.values() for row in rows], _factors)}
+    if where is not None:
+        selected = {id(row) for row in where.select([row for rows in tables.values() for row in rows], _factors)}
         tables = {machine: [row for row in rows if id(row) in selected] for machine, rows in tables.items()}
 
     def output(rows: list[VariantRow], measured: Measurements) -> _Output:

@@ -1,0 +1,107 @@
+"""The section of hosts: every launch as a dot in the row of each host that it ran on. A slow node
+stands out, since a launch is as slow as its slowest host."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from statistics import median
+
+from longshore_study.base.groups import grouped
+from longshore_study.base.texts import counted, plain_number
+from longshore_study.compare.slow_hosts import launch_speeds
+from longshore_study.patterns import CONTROL
+from longshore_study.report.facts import Facts
+from longshore_study.report.launch_dots import side_style
+from longshore_study.report.marks import grid, legend, line, mark, strip, strip_axis, vertical
+from longshore_study.report.markup import Child, Element, element, remark, section
+from longshore_study.report.scales import Scale, log_around
+from longshore_study.report.tables import sortable_table
+from longshore_study.store.hosts import hosts_of
+
+_Dots = dict[str, dict[str, float]]
+"""For each side, the relative speed of each launch."""
+
+
+def hosts_section(facts: Facts) -> Element | None:
+    """None if all launches ran on the same hosts, or if their hosts are not recorded."""
+    used = {str(launch.path): hosts_of(launch.header) for launch in facts.launches}
+    speeds = {side: _speeds(facts, side, used) for side in facts.sides}
+    shown = {launch for launches in speeds.values() for launch in launches}
+    if len({used[launch] for launch in shown}) < 2:
+        return None
+    together: dict[frozenset[str], list[str]] = defaultdict(list)
+    for host in sorted({host for launch in shown for host in used[launch]}):
+        together[frozenset(launch for launch in shown if host in used[launch])].append(host)
+    rows: dict[str, _Dots] = {
+        ", ".join(names): {
+            side: {launch: speed for launch, speed in of_side.items() if launch in launches}
+            for side, of_side in speeds.items()
+        }
+        for launches, names in together.items()
+    }
+    scale = log_around([speed for launches in speeds.values() for speed in launches.values()], 1.05)
+    ticks = scale.ticks(plain_number)
+    heads: list[tuple[str, Child, str]] = [
+        ("name", "Host", "text"),
+        ("plot", [element("span", "relative speed", class_="axis-name"), strip_axis(ticks)], ""),
+        ("median number", "Median", "number"),
+        ("launches number", "Launches", "number"),
+    ]
+    note = (
+        "Each dot is a launch, in the row of each host that it ran on: its speed relative to the mean of the same cell "
+        "in the same session (above 1 is better). The vertical line is the median."
+    )
+    if any(len(names) > 1 for names in together.values()):
+        note += " Hosts in one row were always used together, so nothing tells them apart."
+    return section(
+        "hosts",
+        "Launches by host",
+        remark(note),
+        legend([(*side_style(i), side) for i, side in enumerate(facts.sides)]) if len(facts.sides) > 1 else None,
+        sortable_table(
+            heads,
+            [_row(host, dots, scale, used) for host, dots in rows.items()],
+            "dots sortable" + (" two-sided" if len(facts.sides) > 1 else ""),
+        ),
+    )
+
+
+def _speeds(facts: Facts, side: str, used: dict[str, frozenset[str]]) -> dict[str, float]:
+    """Launches without recorded hosts, and those without another launch of their cell and session,
+    are left out."""
+    figures = [f for f in facts.main_measured.get(side, ()) if f.key.pattern != CONTROL and used.get(f.launch)]
+    groups = launch_speeds(list(grouped(figures, lambda figure: figure.key).values()))
+    return {launch: math.exp(speed) for group in groups if len(group) > 1 for launch, speed in group.items()}
+
+
+def _row(host: str, dots: _Dots, scale: Scale, used: dict[str, frozenset[str]]) -> Element:
+    marks: list[Child] = [grid(scale.ticks(plain_number)), vertical(scale, 1.0, "unity")]
+    present = [(index, side, launches) for index, (side, launches) in enumerate(dots.items()) if launches]
+    for index, side, launches in present:
+        shape, style = side_style(index)
+        top, height = index / len(dots), 1 / len(dots)
+        middle = scale.clipped(median(launches.values()))
+        marks.append(line(middle, top + 0.04, middle, top + height - 0.04, f"median {style}"))
+        for number, (launch, speed) in enumerate(launches.items()):
+            y = top + height * (0.25 + 0.5 * (number + 0.5) / len(launches))
+            title = f"{side}: {speed:.2f} on {', '.join(sorted(used[launch]))}"
+            marks.append(mark(shape, scale.clipped(speed), y, f"{style} dot", title))
+    medians = [(side, median(launches.values()), len(launches)) for _, side, launches in present]
+    label = "; ".join(f"{side} median {m:.2f} over {counted(n, 'launch', 'launches')}" for side, m, n in medians)
+    return element(
+        "tr",
+        element("th", host, class_="c-name", scope="row"),
+        element("td", strip(*marks, label=f"{host}: {label}"), class_="c-plot"),
+        _numbers("median", [(f"{m:.2f}", m) for _, m, _ in medians]),
+        _numbers("launches", [(str(n), n) for _, _, n in medians]),
+    )
+
+
+def _numbers(column: str, values: list[tuple[str, float]]) -> Element:
+    return element(
+        "td",
+        [element("span", text, class_="side-text") for text, _ in values],
+        class_=f"c-{column} number",
+        data_value=values[0][1],
+    )
