@@ -29,6 +29,7 @@ MARGIN = 0.02
 SESSIONS = 8
 MIN_SESSIONS = 4
 """With fewer sessions in the reference, nothing is judged."""
+_HOW_TO_REPEAT = " ('longshore status' shows why, --retry-failed runs them again)"
 CONFIRMING = "-confirm"
 """The end of the name of a second session, which confirms the session of the name before."""
 
@@ -82,10 +83,11 @@ def _session(store: Store, plan: Plan, tag: str, name: str, launches: Sequence[L
     attempts = grouped(launches, lambda launch: (launch.cell_id, launch.launch_index))
     failed = sum(all(launch.problem for launch in of_launch) for of_launch in attempts.values())
     missing = 0
-    if not launches or any(_digest(launch) == plan.study.digest for launch in launches):
+    if any(_digest(launch) == plan.study.digest for launch in launches):
         missing = sum(launch.key not in attempts for launch in plan.order(name))
     lacks = [f"{count(failed, 'launch')} failed"] if failed else []
     lacks += [f"{count(missing, 'launch')} missing"] if missing else []
+    lacks += [] if launches else ["no launch of the cells in the study file"]
     return GuardedSession(
         name, list(launches), found.get("verdict"), bool(found.get("starts_reference")), " and ".join(lacks)
     )
@@ -207,18 +209,18 @@ def _too_few(
     sessions = "session gives" if left == 1 else "sessions give"
     texts = [f"{there} of the {MIN_SESSIONS} good sessions that a reference needs; {left} more {sessions} a verdict"]
     if new.lacks:
-        texts.append(f"this session does not count: {new.lacks}")
+        texts.append(f"this session does not count: {new.lacks}{_HOW_TO_REPEAT}")
     if known < len(reference):
         texts.append("the study file has changed, and the sessions before did not measure its figures")
     unfit = [session for session in left_out if session.lacks]
     if unfit:
-        texts.append(f"{count(len(unfit), 'session')} before do not count, the last because of {unfit[-1].lacks}")
+        texts.append(f"not counted: {count(len(unfit), 'session')} before (the last: {unfit[-1].lacks})")
     return tuple(texts)
 
 
 def _doubts(comparison: Comparison, reference: Sequence[GuardedSession], new: GuardedSession) -> tuple[str, ...]:
     """Why the absence of a regression would prove nothing."""
-    doubts = [new.lacks] if new.lacks else []
+    doubts = [new.lacks + _HOW_TO_REPEAT] if new.lacks else []
     same_study = len({digest for session in (*reference, new) for digest in session.study_files}) == 1
     gone = sum(bool(row.reference) and not row.new for row in comparison.rows)
     if gone and same_study and not new.lacks:

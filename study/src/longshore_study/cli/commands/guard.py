@@ -60,6 +60,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--margin", metavar="M", type=parse_margin, default=guard.MARGIN,
         help=f"ignore slowdowns below it: 2%% or 0.02 (default: {100 * guard.MARGIN:g}%%)",
     )  # fmt: skip
+    parser.add_argument(
+        "--confirm-after", metavar="TIME", type=_duration, default=0,
+        help="wait before the second session, such as 1h, so that a slow hour can pass (default: no time)",
+    )  # fmt: skip
     parser.add_argument("--accept", action="store_true", help="take the newest, changed level as the reference")
     parser.add_argument(
         "-o", "--output", type=Path, default=Path("guard.html"), metavar="FILE", help="default: guard.html"
@@ -72,7 +76,9 @@ def run(args: argparse.Namespace) -> int:
     args.session = default_session() if args.session is None else args.session
     if args.session.endswith(guard.CONFIRMING):
         raise UsageError(f"--session {args.session}: guard gives names that end with {guard.CONFIRMING} itself")
-    target = Target(Store(args.store), plan.study.name, args.tag or plan.study.name, args.session)
+    if not args.output.parent.is_dir():
+        raise UsageError(f"-o {args.output}: there is no folder {args.output.parent}")
+    target = Target(Store(args.store), plan.study.name, plan.study.name if args.tag is None else args.tag, args.session)
     if args.accept:
         return _accept(args, plan, target)
     if args.dry_run:
@@ -96,6 +102,8 @@ def _guard(args: argparse.Namespace, plan: Plan, target: Target) -> int:
     if finding.verdict == guard.REGRESSED:
         print(f"longshore: {guard_text.suspicion(finding)}; a second session follows", file=sys.stderr)
         second = replace(target, session=target.session + guard.CONFIRMING)
+        if remaining(plan, second)[0]:
+            time.sleep(args.confirm_after)
         if args.stop_after is not None:
             used = math.ceil(time.monotonic() - begun)
             args.stop_after = f"{max(1, parse_duration(args.stop_after) - used)}s"
@@ -178,3 +186,10 @@ def _sessions(text: str) -> int:
     if not text.isdecimal() or int(text) < guard.MIN_SESSIONS:
         raise UsageError(f"--sessions {text}: a reference has {guard.MIN_SESSIONS} sessions or more")
     return int(text)
+
+
+def _duration(text: str) -> int:
+    try:
+        return parse_duration(text)
+    except ValueError as error:
+        raise UsageError(f"--confirm-after: {error}") from None
