@@ -14,6 +14,7 @@ import pytest
 
 from longshore_study.analyses import guard
 from longshore_study.analyses.guard import GuardedSession
+from longshore_study.output import guard_text
 from longshore_study.store.launch_store import Launch
 from promised_rates import least, most
 from simulated_launches import copy, halo, launch
@@ -61,7 +62,15 @@ class Machine:
         for index in range(3):
             figure = {mode: day[mode] + own[mode] + self.generator.gauss(0.0, self.noise) for mode in day}
             results = [halo(mode, changed.get(mode, 0.0) + figure[mode]) for mode in MODES]
-            launches.append(launch("t", name, index, [*results, copy(figure["copy"])], started=f"week {name}"))
+            launches.append(
+                launch(
+                    "t",
+                    name,
+                    index,
+                    [*results, copy(changed.get("copy", 0.0) + figure["copy"])],
+                    started=f"week {name}",
+                )
+            )
         return GuardedSession(name, launches)
 
 
@@ -121,6 +130,13 @@ def test_a_slow_session_alone_is_not_confirmed_and_stays_out_of_the_reference() 
     failed = guard.confirm(suspicion, weeks, replace(normal, lacks="3 launches failed"))
     assert failed.verdict == guard.CANNOT_TELL
     assert "3 launches failed" in failed.reasons[0]
+
+
+def test_a_slow_machine_is_named_as_such() -> None:
+    slow = dict.fromkeys((*MODES, "copy"), math.log(0.7))
+    finding = watch(Machine(3, 0.005), {PLANTED: slow})[PLANTED - 1]
+    assert (finding.verdict, finding.machine, finding.rows) == (guard.REGRESSED, True, ())
+    assert guard_text.subject(finding).startswith("regressed: the whole machine 4")
 
 
 def test_other_rows_of_a_second_session_confirm_nothing() -> None:

@@ -67,10 +67,10 @@ def test_weeks_from_the_first_to_a_confirmed_and_accepted_slowdown(
     assert (status, line.partition(";")[0]) == (0, "weekly w5: unchanged: 2 figures against the last 4 sessions")
 
     monkeypatch.setenv("OMPI_MCA_slow", "yes")
-    for week in ("w6", "w7"):
-        status, line = call("--session", week)
+    for slow_week in ("w6", "w7"):
+        status, line = call("--session", slow_week)
         assert status == 1
-        assert line.startswith(f"weekly {week}: regressed: halo mode waitall ")
+        assert line.startswith(f"weekly {slow_week}: regressed: halo mode waitall ")
         assert line.endswith(" times slower than the last 5 sessions, confirmed by a second session")
         page = Path("guard.html").read_text(encoding="utf-8")
         assert "regressed beyond the margin" in page
