@@ -58,6 +58,16 @@ def test_the_night_of_a_change_is_found(nightly: Store, capsys: pytest.CaptureFi
     assert "no known event" in text
 
 
+def test_the_exit_status_tells_a_change_for_the_worse(nightly: Store, tmp_path: Path) -> None:
+    command = ["--store", str(nightly.path), "history", "--exit-status"]
+    assert main(command) == 1
+    assert main([*command, "--where", "mode == 'waitall'"]) == 0
+    few = Store(tmp_path / "few")
+    for night in range(3):
+        store_launch(few, "nightly", str(night), [halo("waitall", 900.0 + night)])
+    assert main(["--store", str(few.path), "history", "--exit-status"]) == 2
+
+
 def test_known_events_are_tested_first_and_named(nightly: Store, capsys: pytest.CaptureFixture[str]) -> None:
     (nightly.path / "events.toml").write_text(
         '[[event]]\ndate = 2026-03-12\ntext = "new MPI"\nfactors = { mode = "persistent" }\n'

@@ -16,6 +16,7 @@ ARGUMENTS = {
     "check": ["study.toml"],
     "plan": ["study.toml"],
     "run": ["study.toml", "--dry-run"],
+    "guard": ["study.toml", "--dry-run"],
     "import": ["regex", "any.out", "--tag", "t", "--pattern", "(.)", "--figure", "f", "--unit", "1"],
     "show": [],
     "compare": ["reference", "new"],

@@ -26,6 +26,7 @@ COMMANDS = {
     "compare": "judge one tag against another",
     "guidelines": "check rules such as 'A is not slower than B' within one tag",
     "attribute": "find what a change is associated with",
+    "guard": "measure every week, and say in one line whether the machine became slower",
     "history": "show a figure over time, and when it changed",
     "report": "write one HTML file that explains a study",
     "export": "write results as tables for other tools and for papers",

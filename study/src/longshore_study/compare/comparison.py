@@ -80,15 +80,10 @@ class Comparison:
         """The verdict on the whole comparison, which determines the exit status.
 
         "regressed" uses Holm's correction over the rows and the common shift: at most 5 % of the
-        tables in which nothing regressed get this verdict. Simulated rows have no noise.
+        tables in which nothing regressed get this verdict.
         """
         verdicts = {row.verdict for row in self.rows}
-        row_regressed = any(
-            r.verdict == verdict.REGRESSED
-            and (r.simulated is not None or (r.judgement is not None and r.judgement.holm_p <= verdict.LEVEL))
-            for r in self.rows
-        )
-        if row_regressed or (self.shift.verdict == verdict.REGRESSED and self.shift.holm_p <= verdict.LEVEL):
+        if self.rows_beyond_doubt(verdict.REGRESSED) or self.shift_is_beyond_doubt(verdict.REGRESSED):
             return verdict.REGRESSED
         if self.damaged or not self.rows or verdicts & {verdict.MISSING, verdict.FAILED, verdict.INVALID}:
             return "invalid"
@@ -97,6 +92,20 @@ class Comparison:
         if verdict.UNTESTABLE in verdicts:
             return verdict.UNTESTABLE
         return verdict.IMPROVED if verdict.IMPROVED in verdicts else verdict.SAME
+
+    def rows_beyond_doubt(self, word: str) -> list[JudgedRow]:
+        """The rows with the verdict `word`, regressed or improved, also after Holm's correction.
+        Simulated rows have no noise."""
+        return [
+            row
+            for row in self.rows
+            if row.verdict == word
+            and (row.simulated is not None or (row.judgement is not None and row.judgement.holm_p <= verdict.LEVEL))
+        ]
+
+    def shift_is_beyond_doubt(self, word: str) -> bool:
+        """Whether the common shift has this verdict, also after Holm's correction."""
+        return self.shift.verdict == word and self.shift.holm_p <= verdict.LEVEL
 
     @property
     def counts(self) -> dict[str, int]:

@@ -8,10 +8,11 @@ from pathlib import Path
 
 from longshore_study.analyses import history
 from longshore_study.base import expression
-from longshore_study.base.errors import EXIT_INVALID, EXIT_OK, LongshoreError
+from longshore_study.base.errors import EXIT_INVALID, EXIT_OK, EXIT_REGRESSED, EXIT_UNDECIDED, LongshoreError
 from longshore_study.cli.result_output import print_result
 from longshore_study.compare.comparison import parse_margin
 from longshore_study.output import history_table
+from longshore_study.stats.change_points import MIN_SESSIONS
 from longshore_study.store import selection
 from longshore_study.store.launch_store import Launch, Store
 from longshore_study.study_file import events
@@ -21,6 +22,7 @@ examples:
   longshore history                                   all stored sessions
   longshore history nightly --where "mode == 'persistent'"
   longshore history nightly --events events.toml      with the dates of known events
+  longshore history nightly --exit-status             status 1 if a figure is at a worse level than before
   longshore history --json
 
 A point is a session of a tag. A change is significantly larger than the margin (95 %, for all rows together), even if
@@ -32,7 +34,8 @@ known events (--events, else STORE/events.toml) and changes of the tag are teste
   text = "new release of the MPI library"
   factors = { transport = "mpi" }                     the affected rows; default: all
 
-exit status: 0; 3 nothing to show, or damaged data; 64 usage
+exit status: 0; 3 nothing to show, or damaged data; 64 usage. With --exit-status also: 1 the last change of a row was
+             for the worse, 2 no row has enough sessions
 """
 
 
@@ -47,6 +50,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--margin", metavar="M", type=parse_margin, help="ignore changes below it: 5%% or 0.05")
     parser.add_argument("--events", metavar="FILE", type=Path, help="known events (default: STORE/events.toml)")
+    parser.add_argument(
+        "--exit-status", action="store_true", help="end with status 1 if the last change of a row was for the worse"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -65,7 +71,15 @@ def run(args: argparse.Namespace) -> int:
         raise LongshoreError(f"no results to show a history of{problem}")
     document = history_table.document(table, known)
     print_result(args, document, lambda: history_table.render(table, everything=args.verbose))
-    return EXIT_INVALID if table.measured.damaged else EXIT_OK
+    if table.measured.damaged:
+        return EXIT_INVALID
+    return _status(table) if args.exit_status else EXIT_OK
+
+
+def _status(table: history.HistoryTable) -> int:
+    if any(row.changes and row.changes[-1].difference < 0.0 for row in table.rows):
+        return EXIT_REGRESSED
+    return EXIT_OK if any(len(row.points) >= MIN_SESSIONS for row in table.rows) else EXIT_UNDECIDED
 
 
 def named_launches(store: Store, names: Sequence[str]) -> list[Launch]:

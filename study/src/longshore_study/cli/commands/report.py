@@ -11,7 +11,7 @@ from longshore_study.analyses import history
 from longshore_study.attribution import association
 from longshore_study.base.errors import EXIT_OK, LongshoreError, UsageError, suggestion
 from longshore_study.cli.result_output import print_json, write_file
-from longshore_study.compare.comparison import CompareOptions, compare, parse_margin
+from longshore_study.compare.comparison import CompareOptions, Comparison, compare, parse_margin
 from longshore_study.compare.guideline_check import GuidelineRow, check
 from longshore_study.output.file_format import of_file
 from longshore_study.report.best_choice_table import solo_sentence
@@ -108,8 +108,11 @@ def _compared(store: Store, names: list[str], studies: list[str], margin: float 
     if len(studies) > 1:
         _require_known(store, studies)
         sides = [replace(side, launches=[x for x in side.launches if x.study in studies]) for side in sides]
-    options = CompareOptions(margin=margin)
-    compared = compare(sides[0], sides[1], options)
+    return facts_of_comparison(store, compare(sides[0], sides[1], CompareOptions(margin=margin)))
+
+
+def facts_of_comparison(store: Store, compared: Comparison) -> Facts:
+    sides = [compared.reference, compared.new]
     # Guidelines are checked on the new side only, because readers act on this side.
     return gather_facts(
         sides, compared, _guidelines(sides[1:]), attribution=association.attribute(compared),
@@ -126,6 +129,11 @@ def _described(store: Store, studies: list[str]) -> Facts:
         Side(tag, [launch for study in _studies_of(chosen, tag) for launch in store.launches(study, tag)])
         for tag in tags
     ]
+    return facts_of_sides(store, sides)
+
+
+def facts_of_sides(store: Store, sides: list[Side]) -> Facts:
+    """The facts without a comparison."""
     return gather_facts(sides, None, _guidelines(sides), past=_history(store, sides, None))
 
 

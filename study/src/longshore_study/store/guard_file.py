@@ -1,0 +1,41 @@
+"""The file in the folder of a session in which `longshore guard` keeps its verdict on the session.
+Later calls read the verdict, because it decides whether the session is part of the reference."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from longshore_study.base.errors import LongshoreError
+from longshore_study.store.launch_store import process_namespace
+
+NAME = "guard.json"
+SCHEMA = 1
+
+
+def read_guard_file(folder: Path) -> dict[str, Any]:
+    """The content of the file. Empty without a file. Raises LongshoreError if it is damaged."""
+    path = folder / NAME
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:
+        raise LongshoreError(f"{path} cannot be read ({error}); remove it: the session then counts as good") from None
+    return content if isinstance(content, dict) else {}
+
+
+def write_guard_file(folder: Path, content: dict[str, Any]) -> None:
+    """Replaces the file, completely or not at all."""
+    temporary = folder / f".{NAME}.{process_namespace()}.{os.getpid()}.tmp"
+    try:
+        temporary.write_text(json.dumps({"schema": SCHEMA, **content}, indent=1), encoding="utf-8")
+        temporary.rename(folder / NAME)
+    except OSError as error:
+        raise LongshoreError(
+            f"cannot write to {folder}: {error.strerror}; free space or choose another --store"
+        ) from None
+    finally:
+        temporary.unlink(missing_ok=True)
