@@ -84,8 +84,9 @@ def watch(machine: Machine, changes: dict[int, dict[str, float]] | None = None) 
         new, second = machine.week(number, changed)
         sessions.append(new)
         reference, left_out = guard.reference_of(sessions, new.name)
-        finding = guard.judge(reference, new, left_out=left_out)
-        if finding.verdict == guard.REGRESSED:
+        before = guard.slow_before(sessions, new.name)
+        finding = guard.judge(reference, new, left_out=left_out, before=before)
+        if finding.is_suspicion:
             finding = guard.confirm(finding, reference, second)
         sessions[-1] = replace(new, verdict=finding.verdict)
         findings.append(finding)
@@ -190,6 +191,24 @@ def test_at_most_one_unchanged_week_in_a_hundred_is_called_regressed(
     weeks = YEARS * (WEEKS - guard.MIN_SESSIONS)
     assert sum(found.values()) - found[guard.CANNOT_TELL] == weeks
     assert found[guard.REGRESSED] <= most(0.01, weeks)
+
+
+def test_a_slow_session_is_confirmed_by_the_one_of_the_week_before() -> None:
+    machine, slow = Machine(2, 0.01), {"waitall": math.log(0.8)}
+    weeks = [machine.week(number, {})[0] for number in range(1, 7)]
+    before = replace(machine.week(7, slow)[0], verdict=guard.UNCONFIRMED)
+    new = machine.week(8, slow)[0]
+    assert guard.slow_before([*weeks, before, new], "08") is before
+    assert guard.judge(weeks, new, before=before).confirmed_by == "07"
+    assert guard.judge(weeks, new, before=machine.week(7, {})[0]).is_suspicion
+    for unfit in (replace(before, lacks="1 launch failed"), replace(before, verdict=guard.UNCHANGED)):
+        assert guard.slow_before([*weeks, unfit, new], "08") is None
+
+
+@pytest.mark.simulation
+def test_a_slowdown_is_found_within_weeks_under_more_noise() -> None:
+    years = [verdicts(watch(Machine(YEARS + year, 0.015), SLOW))[PLANTED - 1 :] for year in range(YEARS)]
+    assert sum(guard.REGRESSED in year for year in years) >= least(0.9, YEARS)
 
 
 @pytest.mark.simulation

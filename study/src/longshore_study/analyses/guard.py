@@ -7,6 +7,7 @@ two means. The unpaired comparison with one session on the new side is that inte
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -30,6 +31,9 @@ SESSIONS = 8
 MIN_SESSIONS = 4
 """With fewer sessions in the reference, nothing is judged."""
 _HOW_TO_REPEAT = " ('longshore status' shows why, --retry-failed runs them again)"
+SECOND_LEVEL = 0.02
+"""The significance level of a second session. It is below that of other tests, because sessions of
+one day are alike."""
 CONFIRMING = "-confirm"
 """The end of the name of a second session, which confirms the session of the name before."""
 
@@ -125,11 +129,15 @@ class Finding:
     machine: bool = False
     """Whether the whole machine changed, as its controls show."""
     confirmed_by: str | None = None
-    """The session that confirmed a regression, or failed to."""
+    """The session that confirmed a regression, or failed to. None: a regression is a suspicion."""
     second: Comparison | None = None
     """The comparison of that session."""
     reasons: tuple[str, ...] = ()
     """What prevents the verdict `unchanged`, and what to do."""
+
+    @property
+    def is_suspicion(self) -> bool:
+        return self.verdict == REGRESSED and self.confirmed_by is None
 
     @property
     def shown(self) -> Comparison | None:
@@ -139,10 +147,11 @@ class Finding:
 
 def judge(
     reference: Sequence[GuardedSession], new: GuardedSession, *, left_out: Sequence[GuardedSession] = (),
-    margin: float = MARGIN,
+    margin: float = MARGIN, before: GuardedSession | None = None,
 ) -> Finding:  # fmt: skip
-    """Judges one session. A `regressed` is a suspicion, until `confirm` has judged a second
-    session. Raises LongshoreError if no launch of the new session has a usable figure."""
+    """Judges one session. What is slower beyond the margin at 5 % is suspected, without a
+    correction. It is confirmed by the session `before` (`slow_before`), or by `confirm`. Raises
+    LongshoreError if no launch of the new session has a usable figure."""
     names = tuple(session.name for session in reference)
     comparison = _compare(reference, new, margin) if len(reference) >= MIN_SESSIONS else None
     known = len(reference)
@@ -151,22 +160,37 @@ def judge(
     if comparison is None or known < MIN_SESSIONS:
         return Finding(CANNOT_TELL, names, reasons=_too_few(known, reference, new, left_out))
     reasons = _doubts(comparison, reference, new)
-    for word in (REGRESSED, IMPROVED):
-        rows, machine = comparison.rows_beyond_doubt(word), comparison.shift_is_beyond_doubt(word)
-        if (rows or machine) and (word == REGRESSED or not reasons):
-            return Finding(word, names, comparison, _largest_first(rows), machine, reasons=reasons)
+    rows, machine = _slower(comparison, verdict.LEVEL)
+    if rows or machine:
+        suspicion = Finding(REGRESSED, names, comparison, _largest_first(rows), machine, reasons=reasons)
+        confirmed = confirm(suspicion, reference, before, verdict.LEVEL) if before else suspicion
+        return confirmed if confirmed.verdict == REGRESSED else suspicion
+    rows, machine = comparison.rows_beyond_doubt(IMPROVED), comparison.shift_is_beyond_doubt(IMPROVED)
+    if (rows or machine) and not reasons:
+        return Finding(IMPROVED, names, comparison, _largest_first(rows), machine)
     return Finding(CANNOT_TELL if reasons else UNCHANGED, names, comparison, reasons=reasons)
 
 
-def confirm(first: Finding, reference: Sequence[GuardedSession], second: GuardedSession) -> Finding:
-    """The verdict after a second session. The regression of a row is confirmed if its 95 % interval
-    in the second session lies beyond the margin, too. No correction is made, because the first
-    session has named the rows."""
+def slow_before(sessions: Sequence[GuardedSession], name: str) -> GuardedSession | None:
+    """The session directly before the session `name`, if it is complete and was suspected, too.
+    `sessions` are in the order of time."""
+    index = [session.name for session in sessions].index(name)
+    before = sessions[index - 1] if index else None
+    return before if before and not before.lacks and before.verdict in (REGRESSED, UNCONFIRMED) else None
+
+
+def confirm(
+    first: Finding, reference: Sequence[GuardedSession], second: GuardedSession, level: float = SECOND_LEVEL
+) -> Finding:
+    """The verdict after a second session. The regression of a row is confirmed if the row is slower
+    beyond the margin in the second session, too, at this significance level. No correction is made,
+    because the first session has named the rows."""
     assert first.comparison is not None  # noqa: S101 - only regressions are confirmed
     comparison = _compare(reference, second, first.comparison.margin)
-    rows = {row.key: row for row in comparison.rows}
-    confirmed = [row for row in first.rows if row.key in rows and _is_slower(rows[row.key])]
-    machine = first.machine and comparison.shift.verdict == REGRESSED
+    rows, machine = _slower(comparison, level)
+    slower = {row.key for row in rows}
+    confirmed = [row for row in first.rows if row.key in slower]
+    machine = first.machine and machine
     if confirmed or machine:
         return replace(first, rows=tuple(confirmed), machine=machine, confirmed_by=second.name, second=comparison)
     reasons = first.reasons
@@ -191,10 +215,19 @@ def _compare(reference: Sequence[GuardedSession], new: GuardedSession, margin: f
     return compare(*sides, CompareOptions(margin=margin))
 
 
-def _is_slower(row: JudgedRow) -> bool:
+def _slower(comparison: Comparison, level: float) -> tuple[list[JudgedRow], bool]:
+    """The rows that are slower beyond the margin at this level, and whether the machine is."""
+    shift = comparison.shift
+    machine = shift.measured is not None and shift.verdict == REGRESSED and (
+        verdict.beyond_margin(shift.measured, math.log1p(comparison.margin)) <= level
+    )  # fmt: skip
+    return [row for row in comparison.rows if _is_slower(row, level)], machine
+
+
+def _is_slower(row: JudgedRow, level: float) -> bool:
     if row.judgement is None or row.estimate is None:
         return row.verdict == REGRESSED  # simulated: without noise
-    return row.judgement.p <= verdict.LEVEL and row.estimate.difference < 0.0
+    return row.judgement.p <= level and row.estimate.difference < 0.0
 
 
 def _largest_first(rows: Iterable[JudgedRow]) -> tuple[JudgedRow, ...]:

@@ -19,11 +19,11 @@ def subject(finding: Finding) -> str:
     if finding.verdict == CANNOT_TELL:
         return f"cannot tell: {'; '.join((*finding.reasons, *([changed] if changed else [])))}"
     if finding.verdict == REGRESSED:
-        return "; ".join((f"regressed: {changed}, confirmed by a second session", *finding.reasons))
+        return "; ".join((f"regressed: {changed}, confirmed by session {finding.confirmed_by}", *finding.reasons))
     if finding.verdict == IMPROVED:
         return f"improved: {changed}"
     if finding.verdict == UNCONFIRMED:
-        return f"unchanged: {changed} in a first session, but not in a second"
+        return f"unchanged: {changed} in this session, but not in session {finding.confirmed_by}"
     return f"unchanged: {_sensitivity(finding)}"
 
 

@@ -37,8 +37,9 @@ EXAMPLES = """examples:
   longshore guard study.toml -o /www/guard.html  names the report (default: guard.html)
   longshore guard study.toml --accept            measures nothing: the changed level becomes the reference
 
-The session is judged against the last good sessions of the same study and tag. A slowdown beyond --margin counts if a
-second session, which guard runs at once, confirms it. Sessions at another level do not become part of the reference.
+The session is judged against the last good sessions of the same study and tag. A slowdown beyond --margin counts if
+the session before, or a second session that guard runs at once, shows it, too. Sessions at another level do not
+become part of the reference.
 stdout has one line, for the subject of a mail; stderr has the progress.
 
 exit status: 0 unchanged or improved, 1 regressed, 2 cannot tell (the line says what to do), 64 usage or study file,
@@ -98,8 +99,9 @@ def _guard(args: argparse.Namespace, plan: Plan, target: Target) -> int:
     sessions = guard.read_sessions(target.store, plan, target.tag)
     new = next(session for session in sessions if session.name == target.session)
     reference, left_out = guard.reference_of(sessions, new.name, args.sessions)
-    finding = guard.judge(reference, new, left_out=left_out, margin=args.margin)
-    if finding.verdict == guard.REGRESSED:
+    before = guard.slow_before(sessions, new.name)
+    finding = guard.judge(reference, new, left_out=left_out, margin=args.margin, before=before)
+    if finding.is_suspicion:
         print(f"longshore: {guard_text.suspicion(finding)}; a second session follows", file=sys.stderr)
         second = replace(target, session=target.session + guard.CONFIRMING)
         if remaining(plan, second)[0]:
