@@ -16,6 +16,7 @@ from longshore_study.compare.comparison import CompareOptions, compare
 from longshore_study.compare.slow_hosts import SlowHost, slow_hosts
 from longshore_study.store.launch_store import Launch, Store
 from longshore_study.store.selection import Side
+from promised_rates import least, most
 from simulated_launches import halo, launch
 from stored_launches import halo as stored_halo
 from stored_launches import json_of, store_launch
@@ -25,14 +26,18 @@ PAIRS = list(itertools.combinations(("n1", "n2", "n3", "n4"), 2))
 ALL = [("n1", "n2", "n3", "n4")] * 4
 
 
-def side(tag: str, placements: Sequence[Sequence[str]], slow: Mapping[str, float], seed: int = 1) -> Side:
-    """Four sessions, with a launch on each of the placements; `slow` has logarithms by host."""
+def side(
+    tag: str, placements: Sequence[Sequence[str]], slow: Mapping[str, float], seed: int = 1, disturbed: float = 0.0
+) -> Side:
+    """Four sessions, with a launch on each of the placements; `slow` has logarithms by host. Other
+    programs slow down the share `disturbed` of the launches."""
     noise = random.Random(f"{tag} {seed}")
     launches: list[Launch] = []
     for session in "abcd":
         of_session = noise.gauss(0, 0.1)
         for index, hosts in enumerate(placements):
             log = of_session + min(slow.get(host, 0.0) for host in hosts) + noise.gauss(0, 0.02)
+            log -= abs(noise.gauss(0, 0.3)) if noise.random() < disturbed else 0.0
             results = [halo(mode, log + noise.gauss(0, 0.01)) for mode in ("waitall", "sendrecv")]
             launches.append(launch(tag, session, index, results, hosts=hosts))
     return Side(tag, launches)
@@ -138,6 +143,24 @@ def test_equal_hosts_that_share_launches_are_rarely_named() -> None:
     # At most 5 % of the tables, as above: 5 of 100. The probability of more than 20 is below 1e-6.
     sides = ((placed_at_random("old", {}, seed), placed_at_random("new", {}, seed)) for seed in range(100))
     assert sum(bool(slow_hosts(compare(*both, CompareOptions(margin=1e-6)))) for both in sides) <= 20
+
+
+def test_disturbed_launches_do_not_name_their_host() -> None:
+    # Without the permutation test, 38 comparisons of 150 name a host.
+    named, placements = 0, [(name,) for name in EIGHT]
+    for seed in range(150):
+        before, after = (side(tag, placements, {}, seed, disturbed=0.1) for tag in ("old", "new"))
+        named += bool(slow_hosts(compare(before, after)))
+    assert named <= most(0.05, 150)
+
+
+def test_a_slow_host_is_found_among_disturbed_launches() -> None:
+    placements = [(name,) for name in EIGHT]
+    sides = (
+        (side("old", placements, {}, seed, disturbed=0.1), side("new", placements, {"n5": -0.5}, seed, disturbed=0.1))
+        for seed in range(30)
+    )
+    assert sum(("n5",) in [host.hosts for host in slow_hosts(compare(*both))] for both in sides) >= least(0.8, 30)
 
 
 def test_a_ring_of_pairs_names_its_slow_host() -> None:

@@ -10,13 +10,20 @@ So slow hosts are chosen one after another: the host with the most significant t
 chosen before, by least squares, until none is significant. The effect of a host compares launches
 on it with launches without it. The p values are corrected for the number of hosts (Bonferroni).
 
+A few launches that other programs disturbed are no evidence against the host where they happened to
+run. So a permutation test must agree: launches are dealt anew to the hosts, within their groups,
+and at most one deal of twenty makes any host look as slow. It is left out for a difference that is
+larger than the range of what it leaves of the speeds, because few launches have few deals.
+
 Sources: Montgomery, Design and Analysis of Experiments, chapter 4 (balanced and incomplete blocks);
-Draper and Smith, Applied Regression Analysis, chapter 15 (forward selection).
+Draper and Smith, Applied Regression Analysis, chapter 15 (forward selection); Westfall and Young,
+Resampling-Based Multiple Testing, chapter 2 (the most extreme host of each deal).
 """
 
 from __future__ import annotations
 
 import math
+import random
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -34,6 +41,7 @@ from longshore_study.store.hosts import hosts_of
 from longshore_study.store.selection import Side
 
 _MIN_DF = 2
+_DEALS = 499
 _MAX_HOSTS = 200
 """The time grows with the square of the number: some seconds for 200 hosts. More are not tested."""
 _ROUNDING = 1e-6
@@ -100,7 +108,8 @@ def slow_hosts(comparison: Comparison) -> list[SlowHost]:
     sides = ((comparison.reference, [row.reference for row in rows]), (comparison.new, [row.new for row in rows]))
     designs = [(side.name, design) for side, figures in sides for design in _designs(side, figures)]
     tests = sum(len(design.columns) for _, design in designs)
-    found = [host for name, design in designs for host in _slow(name, design, tests)]
+    level = LEVEL / max(1, len(designs))
+    found = [host for name, design in designs for host in _slow(name, design, tests, level)]
     wanted = -math.log1p(comparison.margin)
     return sorted(
         (host for host in found if host.p <= LEVEL and host.difference < wanted), key=lambda host: host.difference
@@ -161,6 +170,39 @@ class _Design:
         rest = math.fsum((y - slope * x) ** 2 for x, y in zip(column, speeds, strict=True))
         return slope, max(math.sqrt(rest / df / size), _ROUNDING), df
 
+    def is_by_chance(self, name: tuple[str, ...], others: Sequence[tuple[str, ...]], level: float) -> bool:
+        """Whether more than this share of deals of the launches makes any host look as slow beside
+        the others. False for a difference larger than the range of the rest."""
+        orthogonal = _orthogonal([self.columns[other] for other in others])
+        speeds = _beside(self.speeds, orthogonal)
+        columns = {host: _beside(uses, orthogonal) for host, uses in self.columns.items() if host not in others}
+        lengths = {host: math.sqrt(_dot(column, column)) for host, column in columns.items()}
+        columns = {
+            host: [value / lengths[host] for value in column]
+            for host, column in columns.items()
+            if lengths[host] ** 2 >= _ROUNDING
+        }
+        share = _dot(columns[name], speeds)
+        rest = [speed - share * use for speed, use in zip(speeds, columns[name], strict=True)]
+        if abs(share) / lengths[name] > max(rest) - min(rest):
+            return False
+        slow = share / math.sqrt(_dot(speeds, speeds))
+        dealer = random.Random(0)  # noqa: S311 - the same launches give the same answer
+        as_slow = 1
+        for _ in range(_DEALS):
+            dealt = _beside(self._dealt(speeds, dealer), orthogonal)
+            slowest = min(_dot(column, dealt) for column in columns.values())
+            as_slow += slowest <= slow * math.sqrt(_dot(dealt, dealt))
+        return as_slow > level * (1 + _DEALS)
+
+    def _dealt(self, speeds: Sequence[float], dealer: random.Random) -> list[float]:
+        """The speeds in a random order within each group. A group has consecutive launches."""
+        dealt: list[float] = []
+        for group in self.groups:
+            size = sum(map(len, group.values()))
+            dealt += dealer.sample(speeds[len(dealt) : len(dealt) + size], size)
+        return dealt
+
 
 def changed_with_hosts(comparison: Comparison) -> tuple[list[str], list[str]] | None:
     """The hosts of the two sides, if a measured row changed and no host is on both sides."""
@@ -206,8 +248,9 @@ def _design(groups: Sequence[_Group]) -> _Design:
     return _Design(columns, _centred((speed for _, _, speed in launches), launches), groups)
 
 
-def _slow(side: str, design: _Design, tests: int) -> list[SlowHost]:
-    """The slow hosts, found one after another: each is the most significant beside those before."""
+def _slow(side: str, design: _Design, tests: int, level: float) -> list[SlowHost]:
+    """The slow hosts, found one after another: each is the most significant beside those before.
+    `level` is that of the permutation test."""
     chosen: list[tuple[str, ...]] = []
     while True:
         candidates = [name for name in design.columns if name not in chosen]
@@ -216,6 +259,8 @@ def _slow(side: str, design: _Design, tests: int) -> list[SlowHost]:
             break
         difference, se, df, name = min(fits, key=lambda fit: fit[0] / fit[1])
         if difference >= 0 or student.two_sided(difference / se, df) * tests > LEVEL:
+            break
+        if design.is_by_chance(name, chosen, level):
             break
         chosen.append(name)
     return [
