@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
@@ -20,7 +19,7 @@ from longshore_study.study_file.machine_reader import MachineReader
 from longshore_study.study_file.metric_reader import METRIC_KEYS, read_metric
 from longshore_study.study_file.state_reader import read_states
 from longshore_study.study_file.step_reader import read_steps
-from longshore_study.study_file.study import VERIFICATIONS, External, LaunchSettings, PatternBlock, Study
+from longshore_study.study_file.study import VERIFICATIONS, External, LaunchSettings, PatternBlock, Study, placeholders
 from longshore_study.study_file.toml_positions import Path as KeyPath
 from longshore_study.study_file.toml_positions import line_of
 from longshore_study.study_file.toml_values import Values, listed, shown
@@ -29,7 +28,6 @@ SECTIONS = ("study", "pattern", "external", "launcher", "bound", "guideline", "s
 STUDY_KEYS = ("name", "description", "seed", "sessions", "margin")
 BLOCK_KEYS = ("launches", "repetitions", "warmup", "timeout_seconds")  # in [study]; a block may override them
 _LONGEST_LIST = 1000
-_PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 
 class StudyReader(Values):
@@ -139,7 +137,7 @@ class StudyReader(Values):
         betweens = [self.external_between(table, at) for table, at in self.betweens(block, where)]
         between = _union(betweens)
         for index, argument in enumerate(command):
-            for name in _PLACEHOLDER.findall(argument):
+            for name in placeholders(argument):
                 if name not in between and name != "output":
                     self.problem(
                         (*where, "command", index),

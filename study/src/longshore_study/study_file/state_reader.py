@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from longshore_study.base.errors import suggestion
 from longshore_study.study_file import environment_variables
 from longshore_study.study_file.launcher_reader import read_launcher
-from longshore_study.study_file.study import External, State
+from longshore_study.study_file.study import External, State, placeholders
 from longshore_study.study_file.toml_positions import Path as KeyPath
 from longshore_study.study_file.toml_values import Values, listed
-
-_PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 
 def read_states(reader: Values, document: dict[str, Any], externals: tuple[External, ...]) -> dict[str, State]:
@@ -52,7 +49,7 @@ def _commands(
             reader.problem(key_path, f"no [[external]] is named '{name}'{suggestion(name, names) or listed(names)}")
         found[name] = tuple(reader.texts(table, (*where, "commands"), name, required=True))
         factors = {factor for block in externals if block.name == name for factor in (*block.between, "output")}
-        for placeholder in _PLACEHOLDER.findall(" ".join(found[name])):
+        for placeholder in placeholders(" ".join(found[name])):
             if name in names and placeholder not in factors:
                 what = f"'{{{placeholder}}}' in the command is not a factor of between"
                 reader.problem(key_path, f"{what}{suggestion(placeholder, factors)}")

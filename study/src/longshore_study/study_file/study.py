@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -14,6 +15,12 @@ from longshore_study.patterns.pattern import Guideline
 from longshore_study.study_file.environment_variables import Level
 
 VERIFICATIONS = ("all", "ends", "no")
+_PLACEHOLDER = re.compile(r"\{(\w+)\}")
+
+
+def placeholders(argument: str) -> list[str]:
+    """The names in braces in an argument of a command: factors, or `output`."""
+    return _PLACEHOLDER.findall(argument)
 
 
 @dataclass(frozen=True)
