@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
 
 from longshore_study.base.texts import Quantity, counted, figure, plain_number, quantity
 from longshore_study.report.bounds import Bound, bound_for, bounds_text
@@ -13,10 +12,9 @@ from longshore_study.report.marks import grid, legend, line, mark, strip, strip_
 from longshore_study.report.markup import Child, Element, element, remark
 from longshore_study.report.scales import Scale, for_figures
 from longshore_study.report.tables import folded, sortable_table
+from longshore_study.stats.median_interval import MIN_VALUES, median_interval
 
 ROWS_SHOWN = 40
-MIN_INTERVAL_LAUNCHES = 6
-"""With fewer launches there is no 95 % interval of the median."""
 SIDE_SHAPES = ("circle", "diamond", "up", "square")
 
 
@@ -61,7 +59,7 @@ def _explanation(
     text = "One dot per launch, from top to bottom in the order of running; the vertical line is the median."
     if any(f.imported for f in figures):
         text += " Open dots are imported aggregates: what one run printed, its repetitions unknown."
-    if any(len(g) >= MIN_INTERVAL_LAUNCHES for g in by_key(figures).values()):
+    if any(len(g) >= MIN_VALUES for g in by_key(figures).values()):
         text += " The horizontal line is the 95 % interval of the median, by order statistics."
     if drawn_bounds:
         text += f" The dashed line is {bounds_text(drawn_bounds.values())}."
@@ -157,7 +155,7 @@ def _side_marks(
     top, bottom = extent[0] + padding, extent[1] - padding
     x = scale.clipped(median_value(figures))
     parts = [line(x, extent[0] + 0.04, x, extent[1] - 0.04, f"median {style}")] if len(figures) > 1 else []
-    ends = median_interval(figures)
+    ends = _interval(figures)
     if ends:
         y = (extent[0] + extent[1]) / 2
         left, right = (scale.clipped(end) for end in ends)
@@ -194,40 +192,15 @@ def range_text(figures: Sequence[PlottedFigure], shown_as: Quantity) -> str:
 
 
 def _interval_text(figures: Sequence[PlottedFigure]) -> str:
-    ends = median_interval(figures)
+    ends = _interval(figures)
     return f" (95 % interval {figure(ends[0], figures[0].unit)} to {figure(ends[1], figures[0].unit)})" if ends else ""
 
 
-def median_interval(figures: Sequence[PlottedFigure]) -> tuple[float, float] | None:
-    ranks = median_interval_ranks(len(figures))
-    if ranks is None:
-        return None
-    values = sorted(f.value for f in figures)
-    return values[ranks[0]], values[ranks[1]]
+def _interval(figures: Sequence[PlottedFigure]) -> tuple[float, float] | None:
+    return median_interval([f.value for f in figures])
 
 
 def _relative_range(figures: Sequence[PlottedFigure]) -> float:
     values = [f.value for f in figures]
     center = median_value(figures)
     return (max(values) - min(values)) / center if center else 0.0
-
-
-@cache
-def median_interval_ranks(count: int) -> tuple[int, int] | None:
-    """The indices of the two sorted values that enclose the median with at least 95 % probability;
-    None for fewer than six values.
-
-    The number of values below the median is binomial (Conover, Practical Nonparametric Statistics,
-    section 3.2).
-    """
-    ranks = None
-    # In exact integers: the number of ways to have `low` values below the median, and at most
-    # `low`.
-    ways = ways_at_most = 1
-    for low in range(count // 2):
-        if 40 * ways_at_most > 2**count:  # both tails together exceed 5 %
-            break
-        ranks = (low, count - 1 - low)
-        ways = ways * (count - low) // (low + 1)
-        ways_at_most += ways
-    return ranks
