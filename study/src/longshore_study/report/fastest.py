@@ -96,32 +96,28 @@ def _table(facts: Facts, rows: Sequence[Winner]) -> Child:
     return scroll_table(heads, [_row(w, with_side=with_side) for w in rows], "fastest choices", numbers=NUMBERS)
 
 
-def _row(winner: Winner, *, with_side: bool) -> Element:
+def _row(winner: Winner, *, with_side: bool) -> list[Child]:
     lead, best = winner.lead, winner.best
-    return element(
-        "tr",
+    spread = f"{figure(min(best.values), best.unit)} to {figure(max(best.values), best.unit)}"
+    launches = f"{counted(len(best.values), 'launch', 'launches')} from {spread}"
+    return [
         element("td", pattern_title(best.pattern), class_="unbroken"),
-        element("td", winner.problem or "–"),
-        element("td", winner.side) if with_side else None,
-        element("td", element("b", winner.name) if winner.name else "the only choice"),
-        element(
-            "td",
-            figure(best.value, best.unit),
-            class_="number",
-            title=f"{counted(len(best.values), 'launch', 'launches')} from "
-            f"{figure(min(best.values), best.unit)} to {figure(max(best.values), best.unit)}",
-        ),
-        element("td", winner.runner_up_name or "no other"),
-        element(
-            "td",
+        winner.problem or "–",
+        *([winner.side] if with_side else []),
+        element("b", winner.name) if winner.name else "the only choice",
+        element("td", figure(best.value, best.unit), class_="number", title=launches),
+        winner.runner_up_name or "no other",
+        [
             f"×{lead:.2f}" if lead and lead < 10 else f"×{figure(lead)}" if lead else "",
             [" ", element("span", "close", class_="close")] if not winner.separated else None,
-            class_="number",
-        ),
-        element(
-            "td",
-            "–" if best.share is None else share(best.share),
-            [" ", element("span", best.share_remark, class_="close")] if best.share_remark else None,
-            class_="number",
-        ),
-    )
+        ],
+        share_and_remark(best),
+    ]
+
+
+def share_and_remark(variant: RankedVariant, unknown: str = "–") -> Child:
+    """The share of the bound, with the word that explains it."""
+    if variant.share is None:
+        return unknown
+    word = variant.share_remark
+    return [share(variant.share), [" ", element("span", word, class_="close")] if word else None]

@@ -98,10 +98,7 @@ def provenance_section(facts: Facts) -> Element:
 
 def _table(sides: Sequence[str], rows: Sequence[PropertyValues], label: str) -> Element:
     heads = ("Property", *(sides if len(sides) > 1 else ["Value"]))
-    body = [
-        element("tr", element("th", e.key, scope="row"), [element("td", _shown(values)) for values in e.values])
-        for e in rows
-    ]
+    body = [[element("th", e.key, scope="row"), *map(_shown, e.values)] for e in rows]
     return scroll_table(heads, body, label, style="plain provenance")
 
 

@@ -55,8 +55,7 @@ def _machines(facts: Facts) -> Element:
         files = {str(((launch.header or {}).get("simulated") or {}).get("file", "")) for launch in launches}
         real = [number for launch in launches if (number := number_in(launch.envelope, "seconds")) is not None]
         texts = (", ".join(sorted(Path(file).name for file in files if file)), plain_number(max(ranks, default=0)))
-        cells = (machine, texts[0], str(len(launches)), texts[1], seconds(sum(real)) if real else "–")
-        rows.append(element("tr", [element("td", text) for text in cells]))
+        rows.append((machine, texts[0], str(len(launches)), texts[1], seconds(sum(real)) if real else "–"))
     heads = ("Machine", "File", "Launches", "Most ranks", "Real time of all launches")
     return scroll_table(heads, rows, "simulated machines")
 
@@ -120,18 +119,11 @@ def _compared(rows: Sequence[JudgedRow]) -> Element | None:
     if not rows:
         return None
     names = naming(row.factors for row in rows)
-    body = [
-        element(
-            "tr",
-            element("td", row.simulated),
-            element("td", pattern_title(row.key.pattern)),
-            element("td", names.text(row.factors, without=["machine"])),
-            element("td", metric_title(row.key.metric)),
-            element("td", ratio_text(row), class_="number"),
-            element("td", badge(row.verdict)),
-        )
-        for row in rows
-    ]
+    body = []
+    for row in rows:
+        variant, metric = names.text(row.factors, without=["machine"]), metric_title(row.key.metric)
+        title = pattern_title(row.key.pattern)
+        body.append([row.simulated, title, variant, metric, ratio_text(row), badge(row.verdict)])
     heads = ("Machine", "Pattern", "Variant", "Metric", "New / reference", "Verdict")
     return element(
         "div",
