@@ -13,7 +13,7 @@ from longshore_study.patterns import CONTROL
 from longshore_study.report.facts import Facts
 from longshore_study.report.fastest import fastest, share_and_remark
 from longshore_study.report.labels import pattern_title
-from longshore_study.report.marks import strip, strip_axis, vertical
+from longshore_study.report.marks import named_axis, strip, vertical
 from longshore_study.report.markup import Child, Element, element, percent, remark
 from longshore_study.report.scales import Scale
 from longshore_study.report.tables import column_heads
@@ -129,8 +129,7 @@ def _table(facts: Facts, best: list[BestChoiceOfSide]) -> Element:
     scale = Scale(0.0, max([1.0, *shares]) * 1.04)
     heads: list[tuple[str, Child]] = [("name", "Best of"), ("value number", "Figure")]
     if shares:
-        axis = [element("span", "share of the bound", class_="axis-name"), strip_axis(scale.ticks(share, 4))]
-        heads += [("plot", axis), ("share number", "Share")]
+        heads += [("plot", named_axis("share of the bound", scale.ticks(share, 4))), ("share number", "Share")]
     heads.append(("choice", "Choose"))
     rows = []
     for entry in best:

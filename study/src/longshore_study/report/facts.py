@@ -24,6 +24,7 @@ from longshore_study.compare.judged_row import JudgedRow
 from longshore_study.metrics.launch_metrics import Figure, Measurements, main_metric, measure_sides
 from longshore_study.metrics.memory_speeds import MemorySpeeds
 from longshore_study.patterns import pattern_rank
+from longshore_study.report.work_groups import split_by_work
 from longshore_study.store.launch_store import Launch
 from longshore_study.store.records import Record
 from longshore_study.store.selection import Side
@@ -147,6 +148,11 @@ class Facts:
 
     def of_pattern(self, pattern: str) -> list[PlottedFigure]:
         return self._by_pattern.get(pattern, [])
+
+    def alike(self, pattern: str) -> list[list[PlottedFigure]]:
+        """The main figures of a pattern, by metric, unit and kind of work."""
+        kinds = grouped(self.of_pattern(pattern), lambda f: (f.metric, f.unit))
+        return [group for figures in kinds.values() for group in split_by_work(figures, pattern, lambda f: f.factors)]
 
     @cached_property
     def ranked(self) -> dict[str, list[RankedVariant]]:

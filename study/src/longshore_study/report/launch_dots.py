@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from longshore_study.base.texts import Quantity, counted, figure, plain_number, quantity
 from longshore_study.report.bounds import Bound, bound_for, bounds_text
 from longshore_study.report.facts import Facts, FigureKey, PlottedFigure, by_key, median_value
 from longshore_study.report.labels import Naming, metric_title, naming
-from longshore_study.report.marks import grid, legend, line, mark, strip, strip_axis, vertical
+from longshore_study.report.marks import grid, legend, line, mark, named_axis, strip, vertical
 from longshore_study.report.markup import Child, Element, element, remark
 from longshore_study.report.scales import Scale, for_figures
-from longshore_study.report.tables import folded, sortable_table
+from longshore_study.report.tables import folded, side_numbers, sortable_table
 from longshore_study.stats.median_interval import MIN_VALUES, median_interval
 
 ROWS_SHOWN = 40
@@ -91,7 +91,7 @@ def _table(
     axis = f"{metric_title(first.metric)}, {unit}" + (", log axis" if scale.logarithmic else "")
     heads: list[tuple[str, Child, str]] = [
         ("name", "Variant", "text"),
-        ("plot", [element("span", axis, class_="axis-name"), strip_axis(ticks)], ""),
+        ("plot", named_axis(axis, ticks), ""),
         ("median number", f"Median {unit}", "number"),
         ("spread number", "Range", "number"),
         ("launches number", "Launches", "number"),
@@ -123,25 +123,9 @@ def _row(
         "tr",
         element("th", names.markup(group[0].factors), class_="c-name", scope="row"),
         element("td", strip(*marks, label=label), class_="c-plot"),
-        _per_side(
-            present, lambda f: shown_as.number(median_value(f)), "median", data_value=median_value(present[0][1])
-        ),
-        _per_side(present, lambda f: range_text(f, shown_as), "spread", data_value=_relative_range(present[0][1])),
-        _per_side(present, lambda f: str(len(f)), "launches", data_value=len(present[0][1])),
-    )
-
-
-def _per_side(
-    present: Sequence[tuple[int, list[PlottedFigure]]],
-    text: Callable[[list[PlottedFigure]], str],
-    column: str,
-    data_value: float,
-) -> Element:
-    return element(
-        "td",
-        [element("span", text(figures), class_="side-text") for _, figures in present],
-        class_=f"c-{column} number",
-        data_value=data_value,
+        side_numbers("median", [(shown_as.number(median_value(f)), median_value(f)) for _, f in present]),
+        side_numbers("spread", [(range_text(f, shown_as), _relative_range(f)) for _, f in present]),
+        side_numbers("launches", [(str(len(f)), len(f)) for _, f in present]),
     )
 
 

@@ -93,9 +93,9 @@ def strip(*marks: Child, label: str) -> Element:
     return element("svg", *marks, class_="strip", role="img", aria_label=label)
 
 
-def strip_axis(ticks: list[Tick]) -> Element:
-    """Tick labels above a column of strips."""
-    return element(
+def named_axis(name: str, ticks: list[Tick]) -> list[Child]:
+    """The name of an axis and its tick labels, above a column of strips."""
+    labels = element(
         "svg",
         [
             element(
@@ -112,6 +112,7 @@ def strip_axis(ticks: list[Tick]) -> Element:
         class_="strip-axis",
         aria_hidden="true",
     )
+    return [element("span", name, class_="axis-name"), labels]
 
 
 def chart(axes: Axes, *marks: Child, label: str, style: str = "") -> Element:

@@ -74,6 +74,13 @@ def strip_row(name: Child, strip: Child, numbers: Sequence[tuple[str, str]]) -> 
     )
 
 
+def side_numbers(kind: str, values: Sequence[tuple[str, float]]) -> Element:
+    """A cell with a number of each side, as text and value. The table is sorted by the first value.
+    `kind`: the class of the column."""
+    texts = [element("span", text, class_="side-text") for text, _ in values]
+    return element("td", texts, class_=f"c-{kind} number", data_value=values[0][1])
+
+
 def column_heads(heads: Sequence[tuple[str, Child]]) -> Element:
     """`heads`: the class and the text of each column."""
     return element(
