@@ -185,17 +185,16 @@ def gather_facts(
     kinds = by_machine(launch for side in sides for launch in side.launches)
     rows = comparison.rows if comparison else []
     measured = [row for row in rows if row.simulated is None]
-    facts = _facts_of_kind(
-        _sides_of(sides, kinds.pop(None, [])),
+    return replace(
+        _facts_of_kind(_sides_of(sides, kinds.pop(None, []))),
         # A comparison that has only simulated rows is shown like one of measured rows.
-        replace(comparison, rows=measured) if comparison and measured else comparison,
-        guidelines,
+        comparison=replace(comparison, rows=measured) if comparison and measured else comparison,
+        guidelines=dict(guidelines or {}),
         attribution=attribution,
-        past=past,
+        history=past,
+        simulated={str(machine): _facts_of_kind(_sides_of(sides, launches)) for machine, launches in kinds.items()},
+        simulated_rows=tuple(row for row in rows if row.simulated is not None) if measured else (),
     )
-    simulated = {str(machine): _facts_of_kind(_sides_of(sides, launches)) for machine, launches in kinds.items()}
-    beside = tuple(row for row in rows if row.simulated is not None) if measured else ()
-    return replace(facts, simulated=simulated, simulated_rows=beside)
 
 
 def _sides_of(sides: Sequence[Side], launches: Sequence[Launch]) -> list[Side]:
@@ -204,14 +203,8 @@ def _sides_of(sides: Sequence[Side], launches: Sequence[Launch]) -> list[Side]:
     return [replace(side, launches=[launch for launch in side.launches if id(launch) in chosen]) for side in sides]
 
 
-def _facts_of_kind(
-    sides: Sequence[Side],
-    comparison: Comparison | None = None,
-    guidelines: Mapping[str, Sequence[GuidelineRow]] | None = None,
-    *,
-    attribution: Attribution | None = None,
-    past: history.HistoryTable | None = None,
-) -> Facts:
+def _facts_of_kind(sides: Sequence[Side]) -> Facts:
+    """The figures, and what is missing, of measured launches or of those of one machine."""
     # Figures of different studies match only if the sides are studies, not tags.
     with_study = all(side.is_tag for side in sides)
     measured = measure_sides([side.launches for side in sides], metrics=["all"], with_study=with_study)
@@ -219,8 +212,6 @@ def _facts_of_kind(
     plotted = {side.name: _figures(side, m) for side, m in pairs}
     return Facts(
         stored_sides=tuple(sides),
-        comparison=comparison,
-        guidelines=dict(guidelines or {}),
         figures=tuple(chain.from_iterable(plotted.values())),
         main_measured={
             side.name: [figure for figure, f in zip(m.figures, plotted[side.name], strict=True) if f.main]
@@ -232,8 +223,6 @@ def _facts_of_kind(
             for key, reason in m.absent.items()
         ),
         failed=tuple(FailedLaunch(side.name, launch) for side, m in pairs for launch in m.failed),
-        attribution=attribution,
-        history=past,
     )
 
 
