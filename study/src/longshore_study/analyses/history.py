@@ -78,8 +78,7 @@ class HistoryRow:
         ]
 
     def interval(self, change: ChangePoint) -> tuple[float, float]:
-        low, high = metric_ratios(change.interval, self.better)
-        return low, high
+        return metric_ratios(change.interval, self.better)
 
     def known_events(self, change: ChangePoint) -> list[str]:
         """The known events at the change. A drift has none, because it does not begin at an

@@ -81,6 +81,7 @@ def metric_ratio(difference: float, better: str) -> float:
     return math.exp(max(-MAX_LOG, min(MAX_LOG, sign * difference)))
 
 
-def metric_ratios(bounds: tuple[float, float], better: str) -> list[float]:
+def metric_ratios(bounds: tuple[float, float], better: str) -> tuple[float, float]:
     """Converts the two ends of an interval. The smaller ratio comes first."""
-    return sorted(metric_ratio(bound, better) for bound in bounds)
+    low, high = sorted(metric_ratio(bound, better) for bound in bounds)
+    return low, high

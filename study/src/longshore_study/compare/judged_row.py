@@ -105,10 +105,7 @@ class JudgedRow(PairedRow):
         return self._interval(self.estimate.raw_interval) if self.estimate else None
 
     def _interval(self, bounds: Interval | None) -> Interval | None:
-        if bounds is None:
-            return None
-        low, high = metric_ratios(bounds, self.better)
-        return low, high
+        return metric_ratios(bounds, self.better) if bounds else None
 
     @property
     def sessions(self) -> tuple[int, int]:

@@ -74,13 +74,13 @@ class SlowHost:
     @property
     def text(self) -> str:
         """Names the host, its slowdown, and the number of launches behind this result."""
-        low, high = metric_ratios(self.interval, "higher")
+        bounds = terminal.interval(metric_ratios(self.interval, "higher"))
         on, off = self.launches
         what = f"host {self.host} is" if len(self.hosts) == 1 else f"one of the hosts {self.host} (always together) is"
         return (
             f"{what} slow in {self.side}: ratio of speed "
             f"{terminal.ratio_text(metric_ratio(self.difference, 'higher'))}, 95 % interval "
-            f"{terminal.interval((low, high))}, of {terminal.count(on, 'launch')} on it to {off} on other hosts, in "
+            f"{bounds}, of {terminal.count(on, 'launch')} on it to {off} on other hosts, in "
             f'the same cells and sessions; --where "{self.without}" leaves it out'
         )
 
@@ -95,7 +95,7 @@ class SlowHost:
             "host": self.host,
             "hosts": list(self.hosts),
             "ratio": metric_ratio(self.difference, "higher"),
-            "interval": list(metric_ratios(self.interval, "higher")),
+            "interval": metric_ratios(self.interval, "higher"),
             "p": self.p,
             "launches": list(self.launches),
         }

@@ -12,7 +12,7 @@ from statistics import median
 from typing import Any
 
 from longshore_study.base import terminal
-from longshore_study.base.errors import LongshoreError, UsageError, suggestion
+from longshore_study.base.errors import LongshoreError, UsageError, require_known
 from longshore_study.base.groups import grouped
 from longshore_study.compare.level_order import in_order
 from longshore_study.metrics.launch_metrics import Figure, unit_of_whom
@@ -37,8 +37,7 @@ def tables(
     kinds = grouped(chosen, lambda f: (f.key.pattern, f.key.metric, f.simulated))
     known = {name for figure in chosen for name in _factors(figure)}
     for name in (*rows, *([column] if column else [])):
-        if name not in known:
-            raise UsageError(f"unknown factor '{name}'{suggestion(name, known)} (known: {', '.join(sorted(known))})")
+        require_known(name, known, "factor")
     return "\n".join(_table(members, launches, rows, column, form) for members in kinds.values())
 
 

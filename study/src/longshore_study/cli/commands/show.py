@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from longshore_study.base import expression, terminal
-from longshore_study.base.errors import EXIT_INVALID, EXIT_OK, LongshoreError, UsageError
+from longshore_study.base.errors import EXIT_INVALID, EXIT_OK, LongshoreError, UsageError, require_known
 from longshore_study.base.groups import grouped
 from longshore_study.cli.result_output import print_result
 from longshore_study.metrics import variant_rows
@@ -260,9 +260,9 @@ def _chosen(args: argparse.Namespace) -> Iterator[Launch]:
     names = selection.stored_names(store)
     chosen = selection.named_sessions(store, args.names)
     if args.study is not None:
-        selection.require_known(args.study, {study for study, _, _ in names}, "study")
+        require_known(args.study, {study for study, _, _ in names}, "study")
     if args.session is not None:
-        selection.require_known(args.session, {session for _, _, session in names}, "session")
+        require_known(args.session, {session for _, _, session in names}, "session")
     chosen = [triple for triple in chosen if args.study in (None, triple[0]) and args.session in (None, triple[2])]
     if not chosen:
         raise LongshoreError("nothing stored matches all of these names")
