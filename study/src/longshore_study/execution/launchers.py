@@ -13,8 +13,8 @@ from typing import Protocol
 
 from longshore_study.base.errors import LongshoreError
 from longshore_study.host import elf, mpi
+from longshore_study.host.answers import output_of
 from longshore_study.host.mpi import Mpi, find_mpi, missing_mpi
-from longshore_study.host.stacks import output_of
 from longshore_study.planning.plan import Cell
 from longshore_study.study_file.environment_variables import Level
 from longshore_study.study_file.study import LauncherChoice
