@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from longshore_study.stats import effect, verdict
+from longshore_study.stats import verdict
 from longshore_study.stats.verdict import Measured
 
 
@@ -44,7 +44,7 @@ class CommonShift:
         """The 95 % interval of the ratio."""
         if self.measured is None:
             return None
-        low, high = effect.interval(self.measured.difference, self.measured.se, self.measured.df)
+        low, high = self.measured.interval
         return math.exp(low), math.exp(high)
 
     def remove_from(self, row: Measured) -> Measured:
@@ -76,7 +76,7 @@ def find_shift(controls: Sequence[tuple[str, Measured]], margin: float) -> Commo
         cells[kernel].append(cell)
     kernels = {kernel: _mean(of_kernel) for kernel, of_kernel in cells.items()}
     shift = _mean(list(kernels.values()))
-    low, high = effect.interval(shift.difference, shift.se, shift.df)
+    low, high = shift.interval
     judged = verdict.judge([shift], margin)[0].verdict
     removed, reason = False, "the controls show no shift: nothing is removed"
     if not low <= 0.0 <= high:
@@ -92,7 +92,7 @@ def _agree(kernels: dict[str, Measured], shift: Measured) -> bool:
     """Whether the mean of every kernel has the sign of the shift, and its 95 % interval contains
     the shift."""
     for kernel in kernels.values():
-        low, high = effect.interval(kernel.difference, kernel.se, kernel.df)
+        low, high = kernel.interval
         if not low <= shift.difference <= high or kernel.difference * shift.difference <= 0.0:
             return False
     return True

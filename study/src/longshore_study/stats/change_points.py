@@ -19,7 +19,7 @@ import statistics
 from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass
 
-from longshore_study.stats import effect, moderated, multiplicity, student, verdict
+from longshore_study.stats import moderated, multiplicity, student, verdict
 from longshore_study.stats.effect import Effect
 from longshore_study.stats.verdict import LEVEL, Measured
 
@@ -59,8 +59,6 @@ class ChangePoint:
     """`p`, adjusted for the number of rows."""
     known: bool
     """Whether an event marked this position. Otherwise a search over all positions found it."""
-    span: tuple[int, int]
-    """The compared sessions: from the previous step (or the beginning) to the next (or the end)."""
 
 
 @dataclass(frozen=True)
@@ -316,11 +314,10 @@ def _histories(rows: Sequence[_Row], judged: _Judged, correlation: float) -> lis
             at=k,
             kind=STEP if abrupt else DRIFT,
             difference=measured.difference,
-            interval=effect.interval(measured.difference, measured.se, measured.df),
+            interval=measured.interval,
             p=p,
             adjusted_p=adjusted_p,
             known=known and abrupt,
-            span=(k - before, k + after),
         )
         changes.setdefault(i, []).append(change)
     return [History(tuple(changes.get(i, ())), correlation, _noise(row, correlation)) for i, row in enumerate(rows)]
