@@ -73,7 +73,7 @@ def _failed(facts: Facts) -> Iterable[Absence]:
 
 def _invalid(facts: Facts) -> Iterable[Absence]:
     """One line for each variant that was above its bound, with the reason of its first launch."""
-    first_figures = {(f.side, f.key): f for f in reversed(facts.main_figures) if f.why_implausible}
+    first_figures = {(f.side, f.identity): f for f in reversed(facts.main_figures) if f.why_implausible}
     for f in reversed(first_figures.values()):
         yield Absence("invalid?", f.pattern, _all_factors(f), f.side, f.why_implausible or "")
 
@@ -131,7 +131,7 @@ def _sessions(facts: Facts) -> Element:
     groups = grouped(facts.all_launches, lambda launch: (launch.tag, launch.session, launch.study))
     rows = []
     for (tag, session, study), launches in groups.items():
-        variants = {f.key for f in main_figures if (f.tag, f.session, f.study) == (tag, session, study)}
+        variants = {f.identity for f in main_figures if (f.tag, f.session, f.study) == (tag, session, study)}
         started = sorted(str(x.envelope["started"]) for x in launches if x.envelope.get("started"))
         failures = sum(1 for x in launches if x.path in failed)
         numbers = map(str, (len(launches), failures, len(variants)))

@@ -108,7 +108,7 @@ def _row(
     name = names.text(group[0].factors)
     shown_as = quantity(group[0].unit, [scale.high])
     marks: list[Child] = [grid(scale.ticks(plain_number))]
-    bound = bounds.get(group[0].key)
+    bound = bounds.get(group[0].identity)
     if bound:
         marks.append(vertical(scale, bound.value, "bound"))
     for index, figures in present:
