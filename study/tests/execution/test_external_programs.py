@@ -16,6 +16,7 @@ import pytest
 from longshore_study.cli.command_line import main
 from longshore_study.store.launch_store import Launch, Store
 from printed_outputs import BALE_JSON, CARTEX, ISX_LOG, ISX_SCREEN, OSU
+from started_programs import longshore
 
 
 class Place:
@@ -34,11 +35,7 @@ class Place:
     def run(self, blocks: str, *words: str, head: str = "launches = 1") -> subprocess.CompletedProcess[str]:
         study = f'[study]\nname = "others"\n{head}\n{blocks}'
         (self.folder / "study.toml").write_text(study, encoding="utf-8")
-        own = {k: v for k, v in os.environ.items() if not k.startswith(("LONGSHORE", "SLURM"))}
-        return subprocess.run(
-            [sys.executable, "-m", "longshore_study", "run", "study.toml", "--session", "s", *words],
-            cwd=self.folder, env=own, capture_output=True, text=True, errors="replace", check=False, timeout=600,
-        )  # fmt: skip
+        return longshore(self.folder, "run", "study.toml", "--session", "s", *words)
 
     def launches(self) -> list[Launch]:
         return list(Store(self.folder / "longshore-results").launches())

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from longshore_study.store.launch_store import Launch, Store
+from started_programs import longshore
 
 STUDY = """
 [study]
@@ -43,11 +42,7 @@ class Place:
         (self.folder / "study.toml").write_text(STUDY + states, encoding="utf-8")
 
     def longshore(self, *words: str) -> subprocess.CompletedProcess[str]:
-        own = {k: v for k, v in os.environ.items() if not k.startswith(("LONGSHORE", "SLURM"))}
-        return subprocess.run(
-            [sys.executable, "-m", "longshore_study", *words],
-            cwd=self.folder, env=own, capture_output=True, text=True, check=False, timeout=600,
-        )  # fmt: skip
+        return longshore(self.folder, *words)
 
     def launches(self) -> list[Launch]:
         """In the order of time."""

@@ -4,10 +4,8 @@ really here, and studies in which a stack is a factor."""
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +15,7 @@ from longshore_study.base.errors import LongshoreError, UsageError
 from longshore_study.cli.command_line import main
 from longshore_study.host import stack_builds, stacks
 from longshore_study.store.launch_store import Store
+from started_programs import longshore, write_bench
 
 
 def program(path: Path, text: str) -> Path:
@@ -293,19 +292,15 @@ exec "$@"
 
 
 def run_in(folder: Path) -> subprocess.CompletedProcess[str]:
-    own = {k: v for k, v in os.environ.items() if not k.startswith("LONGSHORE")}
-    own["LONGSHORE_STACKS"] = str(folder / "stacks")
-    words = [sys.executable, "-m", "longshore_study", "run", "study.toml", "--session", "s"]
-    return subprocess.run(words, cwd=folder, env=own, capture_output=True, text=True, check=False)
+    return longshore(folder, "run", "study.toml", "--session", "s", LONGSHORE_STACKS=str(folder / "stacks"))
 
 
 def test_a_study_takes_stacks_as_a_factor(tmp_path: Path) -> None:
-    fake = Path(__file__).parents[1] / "fake_bench.py"
     for number, (name, says) in enumerate(
         {"openmpi-5": "mpirun (Open MPI) 5.0", "mpich-4": "HYDRA Version: 4"}.items()
     ):
         place = tmp_path / "stacks" / name
-        bench = program(place / "bin" / "longshore-bench", f'exec "{sys.executable}" -S "{fake}" "$@"')
+        bench = write_bench(place / "bin" / "longshore-bench")
         mpirun = program(place / "bin" / "mpirun", LAUNCHER.format(says=says))
         build: dict[str, Any] = {"name": name, "bench": str(bench), "mpirun": str(mpirun)}
         build["environment"] = {"STACK_NUMBER": str(number + 4)}
