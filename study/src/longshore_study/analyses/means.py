@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from longshore_study.base.groups import mean_by
 from longshore_study.base.json_values import canonical
 from longshore_study.metrics.launch_metrics import Figure, one_simulated_machine
 from longshore_study.metrics.variant_rows import reading_order
@@ -90,11 +91,8 @@ def _factors_text(figure: Figure, pooled: Collection[str]) -> str:
 def _mean(figures: Sequence[Figure], pooled: Collection[str]) -> Mean:
     first, simulated = figures[0], one_simulated_machine(figures, "a mean")
     levels = {name: {canonical({"": figure.key.shown_factors.get(name)}) for figure in figures} for name in pooled}
-    by_session: dict[str, list[float]] = defaultdict(list)
-    for figure in figures:
-        by_session[figure.session].append(math.log(figure.value))
-    logs = [math.log(figure.value) for figure in figures]
-    units = logs if len(by_session) == 1 else [math.fsum(values) / len(values) for values in by_session.values()]
+    by_session = mean_by(figures, lambda figure: figure.session, lambda figure: math.log(figure.value))
+    units = list(by_session.values()) if len(by_session) > 1 else [math.log(figure.value) for figure in figures]
     return Mean(
         study=first.key.study,
         tag=first.tag,

@@ -9,10 +9,10 @@ show the other half as improved.
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from longshore_study.base.groups import grouped
 from longshore_study.stats import verdict
 from longshore_study.stats.verdict import Measured
 
@@ -71,10 +71,8 @@ def find_shift(controls: Sequence[tuple[str, Measured]], margin: float) -> Commo
     """
     if not controls:
         return CommonShift()
-    cells: dict[str, list[Measured]] = defaultdict(list)
-    for kernel, cell in controls:
-        cells[kernel].append(cell)
-    kernels = {kernel: _mean(of_kernel) for kernel, of_kernel in cells.items()}
+    by_kernel = grouped(controls, lambda control: control[0])
+    kernels = {kernel: _mean([cell for _, cell in members]) for kernel, members in by_kernel.items()}
     shift = _mean(list(kernels.values()))
     low, high = shift.interval
     judged = verdict.judge([shift], margin)[0].verdict

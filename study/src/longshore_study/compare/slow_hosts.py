@@ -31,7 +31,7 @@ from statistics import fmean
 from typing import Any
 
 from longshore_study.base import terminal
-from longshore_study.base.groups import grouped
+from longshore_study.base.groups import grouped, mean_by
 from longshore_study.compare.comparison import Comparison
 from longshore_study.compare.estimate import metric_ratio, metric_ratios
 from longshore_study.metrics.launch_metrics import Figure
@@ -306,12 +306,9 @@ def _beside(column: Sequence[float], orthogonal: Iterable[Sequence[float]]) -> l
 
 def _centred(values: Iterable[float], launches: Sequence[tuple[int, frozenset[str], float]]) -> list[float]:
     """The values of the launches, minus the mean of their group."""
-    of_group: dict[int, list[float]] = defaultdict(list)
-    listed = list(values)
-    for (group, _, _), value in zip(launches, listed, strict=True):
-        of_group[group].append(value)
-    means = {group: fmean(members) for group, members in of_group.items()}
-    return [value - means[group] for (group, _, _), value in zip(launches, listed, strict=True)]
+    grouped_values = [(group, value) for (group, _, _), value in zip(launches, values, strict=True)]
+    means = mean_by(grouped_values, lambda pair: pair[0], lambda pair: pair[1])
+    return [value - means[group] for group, value in grouped_values]
 
 
 def _dot(left: Sequence[float], right: Sequence[float]) -> float:
