@@ -10,14 +10,19 @@ from pathlib import Path
 _SETTINGS = ("LONGSHORE", "FAKE", "SLURM", "FLUX", "PBS")
 
 
+def write_script(path: Path, text: str = "") -> Path:
+    """A program of these lines of the shell."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!/bin/sh\n{text}\n", encoding="utf-8")
+    path.chmod(0o755)
+    return path
+
+
 def write_bench(path: Path, variables: str = "") -> Path:
     """A program that acts as longshore-bench (fake_bench.py). It sets `variables`, such as
     `A=1 `."""
-    path.parent.mkdir(parents=True, exist_ok=True)
     fake = Path(__file__).with_name("fake_bench.py")
-    path.write_text(f'#!/bin/sh\n{variables}exec "{sys.executable}" -S "{fake}" "$@"\n', encoding="utf-8")
-    path.chmod(0o755)
-    return path
+    return write_script(path, f'{variables}exec "{sys.executable}" -S "{fake}" "$@"')
 
 
 def own_environment() -> dict[str, str]:

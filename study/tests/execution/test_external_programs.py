@@ -16,7 +16,7 @@ import pytest
 from longshore_study.cli.command_line import main
 from longshore_study.store.launch_store import Launch, Store
 from printed_outputs import BALE_JSON, CARTEX, ISX_LOG, ISX_SCREEN, OSU
-from started_programs import longshore
+from started_programs import longshore, write_script
 
 
 class Place:
@@ -26,11 +26,7 @@ class Place:
         self.folder = folder
 
     def script(self, name: str, text: str) -> str:
-        path = self.folder / name
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(f"#!/bin/sh\n{text}\n", encoding="utf-8")
-        path.chmod(0o755)
-        return str(path)
+        return str(write_script(self.folder / name, text))
 
     def run(self, blocks: str, *words: str, head: str = "launches = 1") -> subprocess.CompletedProcess[str]:
         study = f'[study]\nname = "others"\n{head}\n{blocks}'
