@@ -13,6 +13,7 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from statistics import fmean
 
 from longshore_study.base.errors import suggestion
 from longshore_study.base.expression import Expression
@@ -164,7 +165,7 @@ def _row(
     points = [
         SessionPoint(
             tag, session, starts.get((key.study, tag, session), ""),
-            math.exp(math.fsum(math.log(f.value) for f in members) / len(members)), len({f.launch for f in members}),
+            math.exp(fmean(math.log(f.value) for f in members)), len({f.launch for f in members}),
         )
         for (tag, session), members in sessions.items()
     ]  # fmt: skip

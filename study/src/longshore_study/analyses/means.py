@@ -11,6 +11,7 @@ import math
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 from typing import Any
 
 from longshore_study.base.groups import mean_by
@@ -47,7 +48,7 @@ class Mean:
 
     @property
     def mean(self) -> float:
-        return math.fsum(self.values) / len(self.values)
+        return fmean(self.values)
 
     @property
     def smallest(self) -> float:
@@ -104,7 +105,7 @@ def _mean(figures: Sequence[Figure], pooled: Collection[str]) -> Mean:
         factors={name: level for name, level in first.key.shown_factors.items() if name not in pooled},
         values=tuple(figure.value for figure in figures),
         sessions=len(by_session),
-        geometric=math.exp(math.fsum(units) / len(units)),
+        geometric=math.exp(fmean(units)),
         interval=None if simulated else _interval(units),
         simulated=simulated,
         pooled={name: len(of_factor) for name, of_factor in levels.items() if len(of_factor) > 1},

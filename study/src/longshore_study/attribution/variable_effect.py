@@ -9,6 +9,7 @@ import math
 from collections import defaultdict
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
+from statistics import fmean
 from typing import Any
 
 from longshore_study.compare.row_effect import effect_of_sessions
@@ -59,9 +60,7 @@ def variable_effect(
         for launches, members in zip(sides, pair, strict=True):
             for figure in members:
                 launches[session][figure.launch].append(figure.goodness - centre)
-    reference, new = (
-        {s: {k: math.fsum(v) / len(v) for k, v in of.items()} for s, of in side.items()} for side in sides
-    )
+    reference, new = ({s: {k: fmean(v) for k, v in of.items()} for s, of in side.items()} for side in sides)
     found = effect_of_sessions(reference, new, frozenset(reference), [])
     if found is None:
         return None

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Hashable, Iterable
+from statistics import fmean
 from typing import TypeVar
 
 Item = TypeVar("Item")
@@ -19,7 +19,4 @@ def grouped(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, list
 
 def mean_by(items: Iterable[Item], key: Callable[[Item], Key], value: Callable[[Item], float]) -> dict[Key, float]:
     """The mean value of each group."""
-    return {
-        name: math.fsum(value(member) for member in members) / len(members)
-        for name, members in grouped(items, key).items()
-    }
+    return {name: fmean(map(value, members)) for name, members in grouped(items, key).items()}
