@@ -103,18 +103,18 @@ def study_files() -> Iterable[str]:
     package = "longshore_study.study_file"
     events_reader = importlib.import_module(f"{package}.events")
     reader = importlib.import_module(f"{package}.reader")
-    values = importlib.import_module(f"{package}.toml_values").Values
+    tables = importlib.import_module(f"{package}.toml_values").TomlTable
     known: set[str] = set()
-    checked = values.known_keys
+    checked = tables.known_keys
 
-    def known_keys(self: object, table: object, where: object, keys: Iterable[str], what: str) -> None:  # noqa: ARG001
+    def known_keys(self: object, keys: Iterable[str], what: str) -> None:  # noqa: ARG001
         section = what.removeprefix("key in ").removeprefix("table")
         known.update(f"{section} {key}".strip() for key in keys)
 
     sections = ["study", "launcher", "bound", "hypothesis"]
     lists = ["pattern", "external", "guideline", "step"]
     text = "\n".join([*(f"[{name}]" for name in sections), *(f"[[{name}]]" for name in lists)])
-    values.known_keys = known_keys
+    tables.known_keys = known_keys
     try:
         with contextlib.suppress(reader.StudyFileError):  # required keys are missing
             reader.loads(text, "study.toml")
@@ -123,7 +123,7 @@ def study_files() -> Iterable[str]:
             events.flush()
             events_reader.load(Path(events.name))
     finally:
-        values.known_keys = checked
+        tables.known_keys = checked
     return known
 
 

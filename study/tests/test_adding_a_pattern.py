@@ -5,17 +5,17 @@ from __future__ import annotations
 
 import ast
 import json
-import os
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 import longshore_study
+import started_programs
 from longshore_study.patterns import MEASURED, PATTERNS
+from started_programs import write_bench
 
 SOURCES = Path(longshore_study.__file__).parent
 TOY = """
@@ -52,18 +52,12 @@ Longshore = Callable[..., "subprocess.CompletedProcess[str]"]
 def longshore(tmp_path: Path) -> Longshore:
     """Starts a copy of the study tool, to which a test adds a module."""
     shutil.copytree(SOURCES, tmp_path / "copy" / "longshore_study", ignore=shutil.ignore_patterns("__pycache__"))
-    bench = tmp_path / "longshore-bench"
-    fake = Path(__file__).parent / "fake_bench.py"
-    bench.write_text(f'#!/bin/sh\nexec "{sys.executable}" -S "{fake}" "$@"\n', encoding="utf-8")
-    bench.chmod(0o755)
+    bench = write_bench(tmp_path / "longshore-bench")
     (tmp_path / "study.toml").write_text(STUDY, encoding="utf-8")
     settings = {"PYTHONPATH": str(tmp_path / "copy"), "LONGSHORE_BENCH": str(bench), "COLUMNS": "200"}
 
     def start(*arguments: str, status: int = 0) -> subprocess.CompletedProcess[str]:
-        done = subprocess.run(
-            [sys.executable, "-m", "longshore_study", *arguments],
-            cwd=tmp_path, env={**os.environ, **settings}, capture_output=True, text=True, check=False, timeout=300,
-        )  # fmt: skip
+        done = started_programs.longshore(tmp_path, *arguments, **settings)
         assert done.returncode == status, done.stdout + done.stderr
         return done
 

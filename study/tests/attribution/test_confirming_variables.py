@@ -5,7 +5,6 @@ variable."""
 from __future__ import annotations
 
 import os
-import sys
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -15,6 +14,7 @@ import pytest
 
 from longshore_study.cli.command_line import main
 from longshore_study.study_file.reader import StudyFileError, load, loads
+from started_programs import write_bench
 from stored_launches import json_of
 
 STUDY = """
@@ -75,10 +75,7 @@ class Place:
 
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Place:
-    bench = tmp_path / "longshore-bench"
-    fake = Path(__file__).parents[1] / "fake_bench.py"
-    bench.write_text(f'#!/bin/sh\nexec "{sys.executable}" -S "{fake}" "$@"\n', encoding="utf-8")
-    bench.chmod(0o755)
+    bench = write_bench(tmp_path / "longshore-bench")
     for name in [name for name in os.environ if name.startswith(("LONGSHORE", "OMPI_MCA_"))]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("LONGSHORE_BENCH", str(bench))

@@ -21,6 +21,7 @@ from longshore_study.cli.command_line import main
 from longshore_study.cli.commands.completion import SHELLS
 from longshore_study.host import stacks
 from longshore_study.store.launch_store import Store
+from started_programs import write_script
 from stored_launches import halo, store_launch
 
 
@@ -90,9 +91,7 @@ def typed_in(shell: str, options: list[str], script: str, arguments: list[str], 
     program = shutil.which(shell)
     if program is None:
         pytest.skip(f"{shell} is not installed")
-    longshore = tmp_path / "longshore"
-    longshore.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m longshore_study "$@"\n')
-    longshore.chmod(0o755)
+    write_script(tmp_path / "longshore", f'exec "{sys.executable}" -m longshore_study "$@"')
     path = f"{tmp_path}:{os.environ['PATH']}"
     environment = {**os.environ, "PATH": path, "LONGSHORE_STORE": str(tmp_path / "results"), "HOME": str(tmp_path)}
     done = subprocess.run(

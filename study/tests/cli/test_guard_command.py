@@ -4,7 +4,6 @@ file and a status each."""
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,6 +12,7 @@ import pytest
 from longshore_study.analyses import guard
 from longshore_study.cli.command_line import main
 from longshore_study.store.launch_store import Store, process_namespace
+from started_programs import write_bench
 
 STUDY = """
 [study]
@@ -31,10 +31,7 @@ Guard = Callable[..., tuple[int, str]]
 @pytest.fixture
 def call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Guard:
     """Calls `longshore guard`. Returns its status and its line."""
-    bench = tmp_path / "longshore-bench"
-    fake = Path(__file__).parents[1] / "fake_bench.py"
-    bench.write_text(f'#!/bin/sh\nexec "{sys.executable}" -S "{fake}" "$@"\n', encoding="utf-8")
-    bench.chmod(0o755)
+    bench = write_bench(tmp_path / "longshore-bench")
     (tmp_path / "study.toml").write_text(STUDY, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("LONGSHORE_STORE", raising=False)

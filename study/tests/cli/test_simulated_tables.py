@@ -4,17 +4,15 @@ both side by side."""
 from __future__ import annotations
 
 import json
-import shlex
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from longshore_study.cli.command_line import main
+from started_programs import write_bench
 from stored_launches import json_of, write_machine
 
-FAKE = Path(__file__).parents[1] / "fake_bench.py"
 STUDY = """
 [study]
 name = "both"
@@ -41,9 +39,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         write_machine(top / "machines" / f"{name}.toml", name)
     (top / "studies").mkdir()
     (top / "studies" / "both.toml").write_text(STUDY)
-    bench = top / "longshore-bench"
-    bench.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} {shlex.quote(str(FAKE))} "$@"\n')
-    bench.chmod(0o755)
+    bench = write_bench(top / "longshore-bench")
     run = ["run", str(top / "studies" / "both.toml"), "--bench", str(bench), "--session", "day"]
     assert main(["--store", str(top / "store"), *run]) == 0
     return top

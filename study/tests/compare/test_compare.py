@@ -27,11 +27,6 @@ from stored_launches import control, halo, json_of, store_launch
 MODES = ("waitall", "sendrecv", "persistent", "neighbor")
 
 
-@pytest.fixture
-def results(tmp_path: Path) -> Store:
-    return Store(tmp_path / "results")
-
-
 def fill(  # noqa: PLR0917 - tests name what they vary
     store: Store,
     tag: str,

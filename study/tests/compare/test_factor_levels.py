@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,11 +16,6 @@ from stored_launches import control, halo, json_of, simulate, store_launch
 MODES = {"waitall": 1000.0, "sendrecv": 800.0}
 BTL = "OMPI_MCA_btl"
 VADER, TCP = {BTL: "vader,self"}, {BTL: "tcp,self"}
-
-
-@pytest.fixture
-def results(tmp_path: Path) -> Store:
-    return Store(tmp_path / "results")
 
 
 def fill(

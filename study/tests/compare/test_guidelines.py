@@ -13,11 +13,6 @@ from longshore_study.store.launch_store import Store
 from stored_launches import halo, json_of, store_launch
 
 
-@pytest.fixture
-def results(tmp_path: Path) -> Store:
-    return Store(tmp_path / "results")
-
-
 def fill(store: Store, values: dict[str, float], launches: int = 4, **more: Any) -> None:
     generator = random.Random(9)
     for index in range(launches):

@@ -7,7 +7,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from longshore_study.base.durations import clock, parse_duration
 from longshore_study.execution import batch_systems
 from longshore_study.execution.batch_systems import ENDED, UNKNOWN, JobRequest
 from longshore_study.store.launch_store import Store
+from started_programs import longshore, write_bench
 
 STUDY = """
 [study]
@@ -67,28 +67,23 @@ def place(tmp_path: Path) -> Path:
     folder = tmp_path / "it's a folder"
     (folder / "bin").mkdir(parents=True)
     quoted = "'" + str(folder).replace("'", "'\\''") + "'"
-    fake = Path(__file__).parents[1] / "fake_bench.py"
     programs = {
         "qsub": QSUB.format(folder=quoted),
         "qstat": "#!/bin/sh\necho qstat: Unknown Job Id 7.server >&2\nexit 153\n",
         "flux": FLUX.format(folder=quoted),
         "mpirun": MPIRUN,
-        "longshore-bench": f'#!/bin/sh\nexec "{sys.executable}" -S "{fake}" "$@"\n',
     }
     for name, text in programs.items():
         path = folder / "bin" / name
         path.write_text(text, encoding="utf-8")
         path.chmod(0o755)
+    write_bench(folder / "bin" / "longshore-bench")
     return folder
 
 
 def call(place: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    own = {k: v for k, v in os.environ.items() if not k.startswith(("LONGSHORE", "FAKE", "SLURM", "FLUX", "PBS"))}
-    more = {"PATH": f"{place / 'bin'}:{own['PATH']}", "LONGSHORE_BENCH": str(place / "bin" / "longshore-bench")}
-    return subprocess.run(
-        [sys.executable, "-m", "longshore_study", *words],
-        cwd=place, env={**own, **more}, capture_output=True, text=True, check=False, timeout=600,
-    )  # fmt: skip
+    path = f"{place / 'bin'}:{os.environ['PATH']}"
+    return longshore(place, *words, PATH=path, LONGSHORE_BENCH=str(place / "bin" / "longshore-bench"))
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ import pytest
 from longshore_study.cli.command_line import main
 from longshore_study.store.launch_store import Launch, Store
 from printed_outputs import BALE_JSON, CARTEX, ISX_LOG, ISX_SCREEN, OSU
+from started_programs import longshore, write_script
 
 
 class Place:
@@ -25,20 +26,12 @@ class Place:
         self.folder = folder
 
     def script(self, name: str, text: str) -> str:
-        path = self.folder / name
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(f"#!/bin/sh\n{text}\n", encoding="utf-8")
-        path.chmod(0o755)
-        return str(path)
+        return str(write_script(self.folder / name, text))
 
     def run(self, blocks: str, *words: str, head: str = "launches = 1") -> subprocess.CompletedProcess[str]:
         study = f'[study]\nname = "others"\n{head}\n{blocks}'
         (self.folder / "study.toml").write_text(study, encoding="utf-8")
-        own = {k: v for k, v in os.environ.items() if not k.startswith(("LONGSHORE", "SLURM"))}
-        return subprocess.run(
-            [sys.executable, "-m", "longshore_study", "run", "study.toml", "--session", "s", *words],
-            cwd=self.folder, env=own, capture_output=True, text=True, errors="replace", check=False, timeout=600,
-        )  # fmt: skip
+        return longshore(self.folder, "run", "study.toml", "--session", "s", *words)
 
     def launches(self) -> list[Launch]:
         return list(Store(self.folder / "longshore-results").launches())

@@ -22,6 +22,7 @@ from longshore_study.execution import session_lock
 from longshore_study.store import launch_store
 from longshore_study.store.launch_store import Store
 from longshore_study.store.records import dump, end_record
+from started_programs import write_bench
 from stored_launches import halo
 
 WRITERS_KILLED = 200
@@ -282,10 +283,7 @@ def test_a_run_that_is_killed_repeatedly_completes(tmp_path: Path) -> None:
     """`longshore run` is killed with SIGKILL at random moments, from its start on. The same command
     continues each time."""
     (tmp_path / "study.toml").write_text(STUDY, encoding="utf-8")
-    bench = tmp_path / "longshore-bench"
-    fake = Path(__file__).parents[1] / "fake_bench.py"
-    bench.write_text(f'#!/bin/sh\nexec "{sys.executable}" -S "{fake}" "$@"\n', encoding="utf-8")
-    bench.chmod(0o755)
+    bench = write_bench(tmp_path / "longshore-bench")
     words = [sys.executable, "-m", "longshore_study", "run", "study.toml", "--session", "s", "--bench", str(bench)]
     generator = random.Random(6)
     store = Store(tmp_path / "longshore-results")

@@ -14,6 +14,7 @@ from longshore_study.host.bench_program import find_bench
 from longshore_study.host.mpi import Mpi, find_mpi
 from longshore_study.planning.plan import Cell
 from longshore_study.study_file.study import External, LauncherChoice, LaunchSettings
+from started_programs import write_script
 
 
 def cell(transport: str, ranks: int, **environment: str) -> Cell:
@@ -23,10 +24,7 @@ def cell(transport: str, ranks: int, **environment: str) -> Cell:
 @pytest.fixture
 def fake_mpirun(tmp_path: Path) -> Callable[[str], str]:
     def make(answer: str) -> str:
-        path = tmp_path / f"mpirun-{len(list(tmp_path.iterdir()))}"
-        path.write_text(f"#!/bin/sh\necho '{answer}'\n", encoding="utf-8")
-        path.chmod(0o755)
-        return str(path)
+        return str(write_script(tmp_path / f"mpirun-{len(list(tmp_path.iterdir()))}", f"echo '{answer}'"))
 
     return make
 
@@ -48,9 +46,7 @@ def test_a_launcher_is_known_by_what_it_says(fake_mpirun: Callable[[str], str], 
 
 
 def test_a_launcher_that_fails_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    broken = tmp_path / "mpirun"
-    broken.write_text("#!/bin/sh\nexit 1\n", encoding="utf-8")
-    broken.chmod(0o755)
+    broken = write_script(tmp_path / "mpirun", "exit 1")
     assert find_mpi(str(broken)) is None
     monkeypatch.setenv("LONGSHORE_MPIRUN", str(broken))
     with pytest.raises(LongshoreError, match="--mpirun"):
@@ -97,8 +93,7 @@ def test_programs_of_openshmem_are_started_by_oshrun_and_of_ucx_by_mpirun(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("oshrun", "mpirun"):
-        (tmp_path / name).write_text(f"#!/bin/sh\necho '{name} (Open MPI) 4.1.4'\n")
-        (tmp_path / name).chmod(0o755)
+        write_script(tmp_path / name, f"echo '{name} (Open MPI) 4.1.4'")
     monkeypatch.setenv("PATH", str(tmp_path))
     launcher = make_launcher(LauncherChoice(), [cell("shmem", 2), cell("ucx", 2)])
     started = launcher.command(cell("shmem", 2), ["bench"])
@@ -125,9 +120,7 @@ def test_the_program_is_found_where_it_is_named(tmp_path: Path, monkeypatch: pyt
         find_bench(str(bench), {})
     bench.chmod(0o755)
     assert find_bench(None, {}) == str(bench)
-    other = tmp_path / "other"
-    other.write_text("#!/bin/sh\n", encoding="utf-8")
-    other.chmod(0o755)
+    other = write_script(tmp_path / "other")
     assert find_bench(None, {"LONGSHORE_BENCH": str(other)}) == str(other)
     assert find_bench(str(bench), {"LONGSHORE_BENCH": str(other)}) == str(bench)
 
@@ -175,10 +168,8 @@ def test_srun_and_flux_have_their_words() -> None:
 def test_srun_uses_the_protocol_of_the_library_of_the_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The soname of the library of the program determines the protocol. The default of a site is
     not changed."""
-    (tmp_path / "srun").write_text("#!/bin/sh\necho 'MPI plugin types are...\n\tnone\n\tpmi2\n\tpmix'\n")
-    (tmp_path / "scontrol").write_text('#!/bin/sh\necho "MpiDefault              = $DEFAULT"\n')
-    for name in ("srun", "scontrol"):
-        (tmp_path / name).chmod(0o755)
+    write_script(tmp_path / "srun", "echo 'MPI plugin types are...\n\tnone\n\tpmi2\n\tpmix'")
+    write_script(tmp_path / "scontrol", 'echo "MpiDefault              = $DEFAULT"')
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
     monkeypatch.delenv("SLURM_MPI_TYPE", raising=False)
     srun = SrunLauncher("srun", LauncherChoice("srun"))
@@ -190,9 +181,7 @@ def test_srun_uses_the_protocol_of_the_library_of_the_program(tmp_path: Path, mo
             ("libelse.so.1", "none", []),
         ]
     ):
-        bench = tmp_path / f"bench-{number}"
-        bench.write_text("#!/bin/sh\n")
-        bench.chmod(0o755)
+        bench = write_script(tmp_path / f"bench-{number}")
         monkeypatch.setenv("DEFAULT", default)
         monkeypatch.setattr(elf, "read_info", lambda _path, library=library: elf.ElfInfo(needed=[library]))
         argv = srun.command(spread(2), [str(bench)]).argv
@@ -203,8 +192,7 @@ def test_srun_uses_the_protocol_of_the_library_of_the_program(tmp_path: Path, mo
 def test_an_error_without_an_allocation_names_the_remedy(
     kind: str, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / kind).write_text("#!/bin/sh\n")
-    (tmp_path / kind).chmod(0o755)
+    write_script(tmp_path / kind)
     monkeypatch.setenv("PATH", str(tmp_path))
     for name in ("SLURM_JOB_ID", "SLURM_JOBID", "FLUX_URI"):
         monkeypatch.delenv(name, raising=False)

@@ -26,6 +26,7 @@ from longshore_study.host.mpi import find_mpi
 from longshore_study.planning.plan import make_plan
 from longshore_study.store.launch_store import Launch, Store
 from longshore_study.study_file.reader import load, loads
+from started_programs import write_bench
 
 STUDY = """
 [study]
@@ -100,11 +101,7 @@ class Place:
 
 @pytest.fixture
 def place(tmp_path: Path) -> Place:
-    bench = tmp_path / "bin" / "longshore-bench"
-    bench.parent.mkdir()
-    fake = Path(__file__).parents[1] / "fake_bench.py"
-    bench.write_text(f'#!/bin/sh\nexec "{sys.executable}" -S "{fake}" "$@"\n', encoding="utf-8")
-    bench.chmod(0o755)
+    bench = write_bench(tmp_path / "bin" / "longshore-bench")
     study = tmp_path / "study.toml"
     study.write_text(STUDY, encoding="utf-8")
     return Place(tmp_path, study, bench, tmp_path / "starts.log")

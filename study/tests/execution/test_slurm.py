@@ -16,6 +16,7 @@ import pytest
 
 import slurm_cluster
 from longshore_study.store.launch_store import Store
+from started_programs import own_environment, write_bench
 
 WHY_NOT = slurm_cluster.why_not()
 pytestmark = [pytest.mark.slurm, pytest.mark.skipif(WHY_NOT is not None, reason=WHY_NOT or "")]
@@ -69,14 +70,10 @@ class Place:
 
     def __init__(self, folder: Path, slurm: dict[str, str]) -> None:
         self.folder = folder
-        bench = folder / "longshore-bench"
-        fake = Path(__file__).parents[1] / "fake_bench.py"
         # srun sets SLURM_PROCID, but the stand-in reads PMI_RANK.
-        script = f'#!/bin/sh\nPMI_RANK=${{SLURM_PROCID:-0}} exec "{sys.executable}" -S "{fake}" "$@"\n'
-        bench.write_text(script, encoding="utf-8")
-        bench.chmod(0o755)
-        own = {k: v for k, v in os.environ.items() if not k.startswith(("LONGSHORE", "FAKE", "SLURM"))}
-        self.environment = {**own, **slurm, "LONGSHORE_BENCH": str(bench), "FAKE_BENCH_LOG": str(folder / "starts.log")}
+        bench = write_bench(folder / "longshore-bench", "PMI_RANK=${SLURM_PROCID:-0} ")
+        own = {"LONGSHORE_BENCH": str(bench), "FAKE_BENCH_LOG": str(folder / "starts.log")}
+        self.environment = own_environment() | slurm | own
 
     def write(self, launcher: str, launches: int = 2) -> None:
         text = STUDY.format(launcher=launcher).replace("launches = 2", f"launches = {launches}")

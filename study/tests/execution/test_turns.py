@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from longshore_study.store.launch_store import Launch, Store
+from started_programs import longshore, write_script
 
 STUDY = """
 [study]
@@ -43,11 +42,7 @@ class Place:
         (self.folder / "study.toml").write_text(STUDY + states, encoding="utf-8")
 
     def longshore(self, *words: str) -> subprocess.CompletedProcess[str]:
-        own = {k: v for k, v in os.environ.items() if not k.startswith(("LONGSHORE", "SLURM"))}
-        return subprocess.run(
-            [sys.executable, "-m", "longshore_study", *words],
-            cwd=self.folder, env=own, capture_output=True, text=True, check=False, timeout=600,
-        )  # fmt: skip
+        return longshore(self.folder, *words)
 
     def launches(self) -> list[Launch]:
         """In the order of time."""
@@ -84,9 +79,7 @@ def test_each_launch_runs_in_both_states_before_the_next_launch(place: Place) ->
 def test_a_state_has_its_command_its_environment_and_its_launcher(place: Place) -> None:
     command = STUDY.replace("[[external]]", "[[external]]\nlaunch = true")
     (place.folder / "study.toml").write_text(command + STATES + 'launcher = { arguments = ["--of-state"] }\n')
-    mpirun = place.folder / "mpirun"
-    mpirun.write_text("#!/bin/sh\n")
-    mpirun.chmod(0o755)
+    mpirun = write_script(place.folder / "mpirun")
     done = place.longshore("run", "study.toml", "--turns", "old", "new", "--dry-run", "--mpirun", str(mpirun))
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()

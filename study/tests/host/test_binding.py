@@ -11,6 +11,7 @@ import pytest
 from longshore_study.cli import command_line
 from longshore_study.host import binding
 from longshore_study.host.doctor import OK, UNKNOWN, WARN
+from started_programs import write_script
 
 BOUND = {"ranks": "core", "ranks_by": "longshore", "cpus": "0-3", "most_bound_ranks": 4}
 FREE = {"ranks": "none", "ranks_by": "none", "cpus": "0-3", "most_bound_ranks": None}
@@ -51,10 +52,7 @@ def test_the_topology_is_reported(seen: dict[str, Any] | None, state: str, words
 
 
 def program(folder: Path, text: str) -> str:
-    path = folder / "longshore-bench"
-    path.write_text(f"#!/bin/sh\n{text}\n", encoding="utf-8")
-    path.chmod(0o755)
-    return str(path)
+    return str(write_script(folder / "longshore-bench", text))
 
 
 def test_a_program_that_answers_nothing_of_use_is_no_error(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from longshore_study.cli import command_line
 from longshore_study.host import doctor, line_probe
 from longshore_study.host.doctor import OK, UNKNOWN, WARN, CheckResult, Machine
 from longshore_study.host.fixed_work_probe import CoreNoise, measure, noise_and_core_speeds, noise_of
+from started_programs import write_script
 
 
 def machine(root: Path, **files: str) -> Machine:
@@ -183,9 +184,7 @@ def test_the_distance_of_cores_is_one_line(line: CacheLineSeconds | None, state:
     ],
 )
 def test_longshore_bench_measures_the_distance_of_cores(tmp_path: Path, printed: str, median: float | None) -> None:
-    program = tmp_path / "bench"
-    program.write_text(f"#!/bin/sh\ncat <<'END'\n{printed}\nEND\n")
-    program.chmod(0o755)
+    program = write_script(tmp_path / "bench", f"cat <<'END'\n{printed}\nEND")
     found = line_probe.measure(str(program), "control", 2)
     assert (found.median if found else None) == median
     assert line_probe.measure(str(tmp_path / "absent"), "control") is None
@@ -211,8 +210,7 @@ def test_a_machine_that_is_busy_is_seen(monkeypatch: pytest.MonkeyPatch, load: f
 def test_a_login_node_is_distinguished_from_an_allocated_node(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     assert doctor.allocation({}).state == "ok"
-    (tmp_path / "sbatch").write_text("#!/bin/sh\n")
-    (tmp_path / "sbatch").chmod(0o755)
+    write_script(tmp_path / "sbatch")
     outside = doctor.allocation({})
     assert (outside.state, outside.value) == ("warn", "none, although Slurm is installed")
     assert "slurm-batch" in outside.advice

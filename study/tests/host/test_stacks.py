@@ -4,10 +4,8 @@ really here, and studies in which a stack is a factor."""
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -17,20 +15,14 @@ from longshore_study.base.errors import LongshoreError, UsageError
 from longshore_study.cli.command_line import main
 from longshore_study.host import stack_builds, stacks
 from longshore_study.store.launch_store import Store
-
-
-def program(path: Path, text: str) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(f"#!/bin/sh\n{text}\n", encoding="utf-8")
-    path.chmod(0o755)
-    return path
+from started_programs import longshore, write_bench, write_script
 
 
 def installation(prefix: Path, says: str, standard: tuple[int, int]) -> Path:
     """A fake MPI: a launcher that prints a version, a compiler wrapper, a header."""
     for name in ("mpirun", "mpiexec"):
-        program(prefix / "bin" / name, f"echo '{says}'")
-    program(prefix / "bin" / "mpicxx", f"echo g++ -I{prefix}/include")
+        write_script(prefix / "bin" / name, f"echo '{says}'")
+    write_script(prefix / "bin" / "mpicxx", f"echo g++ -I{prefix}/include")
     (prefix / "include").mkdir()
     define = f"#define MPI_VERSION {standard[0]}\n#define MPI_SUBVERSION {standard[1]}\n"
     (prefix / "include" / "mpi.h").write_text(define, encoding="utf-8")
@@ -57,12 +49,12 @@ def test_each_installation_is_found_once_with_version_standard_and_modules(
     open_mpi = installation(elsewhere / "ompi", "mpirun (Open MPI) 5.0.3", (3, 1))
     mpich = installation(elsewhere / "mpich", "HYDRA build details: Version: 4.3.2", (4, 1))
     intel = installation(elsewhere / "intel", "Intel(R) MPI Library for Linux* OS, Version 2021.18 Build 2", (4, 0))
-    program(elsewhere / "oshmem" / "bin" / "oshrun", "echo 'oshrun (Open MPI) 4.1.4'")
+    write_script(elsewhere / "oshmem" / "bin" / "oshrun", "echo 'oshrun (Open MPI) 4.1.4'")
     (elsewhere / "oshmem" / "include").mkdir()
     (elsewhere / "oshmem" / "include" / "shmem.h").write_text(
         "#define _SHMEM_MAJOR_VERSION 1\n#define _SHMEM_MINOR_VERSION 4\n"
     )
-    program(elsewhere / "ucx" / "bin" / "ucx_info", "echo '# Library version: 1.13.0'")
+    write_script(elsewhere / "ucx" / "bin" / "ucx_info", "echo '# Library version: 1.13.0'")
     for name in ("openmpi/5.0.3.lua", "openmpi/4.1.4", "gcc/12", ".version"):
         path = elsewhere / "modules" / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -91,7 +83,7 @@ def test_paths_are_absolute_and_duplicates_are_removed(elsewhere: Path, monkeypa
     """/bin is /usr/bin on many systems."""
     monkeypatch.setattr(stacks, "_LAUNCHERS", ("mpirun", "mpiexec"))
     prefix = installation(elsewhere / "ompi", "mpirun (Open MPI) 5.0.3", (3, 1))
-    program(elsewhere / "usr" / "bin" / "ucx_info", "echo '# Library version: 1.13.0'")
+    write_script(elsewhere / "usr" / "bin" / "ucx_info", "echo '# Library version: 1.13.0'")
     (elsewhere / "bin").symlink_to(elsewhere / "usr" / "bin")
     monkeypatch.setenv("PATH", f"{elsewhere}/usr/bin:{elsewhere}/bin:/usr/bin:/bin")
     (elsewhere / "deeper").mkdir()
@@ -182,8 +174,8 @@ def test_a_new_build_is_run_once(
     installation(elsewhere / "mpi", "HYDRA build details: Version: 4.3.2", (4, 1))
     (elsewhere / "CMakeLists.txt").write_text("project(longshore)")
     bench = elsewhere / "stacks" / "mpich-4.3.2" / "build" / "bench" / "longshore-bench"
-    program(bench, f"echo '{listing}'")
-    program(elsewhere / "bin" / "cmake", "true")
+    write_script(bench, f"echo '{listing}'")
+    write_script(elsewhere / "bin" / "cmake", "true")
     monkeypatch.setenv("PATH", f"{elsewhere / 'bin'}:/usr/bin:/bin")
     monkeypatch.setattr(stacks, "_LAUNCHERS", ("mpirun",))
     arguments = ["stacks", "build", "mpich-4.3.2", "--search", str(elsewhere / "mpi"), "--source", str(elsewhere)]
@@ -200,8 +192,8 @@ def test_build_all_continues_after_a_failed_build(
     mpich = installation(elsewhere / "mpich", "HYDRA build details: Version: 4.3.2", (4, 1))
     (elsewhere / "CMakeLists.txt").write_text("project(longshore)")
     bench = elsewhere / "stacks" / "mpich-4.3.2" / "build" / "bench" / "longshore-bench"
-    program(bench, """echo '{"transports":[{"name":"mpi","available":true}]}'""")
-    program(elsewhere / "bin" / "cmake", "true")
+    write_script(bench, """echo '{"transports":[{"name":"mpi","available":true}]}'""")
+    write_script(elsewhere / "bin" / "cmake", "true")
     monkeypatch.setenv("PATH", f"{elsewhere / 'bin'}:/usr/bin:/bin")
     monkeypatch.setattr(stacks, "_LAUNCHERS", ("mpirun",))
     search = ["--search", str(broken), "--search", str(mpich), "--source", str(elsewhere)]
@@ -255,7 +247,7 @@ def test_an_unwritable_build_folder_is_an_error_of_one_line(
 ) -> None:
     installation(elsewhere / "mpi", "HYDRA build details: Version: 4.3.2", (4, 1))
     (elsewhere / "CMakeLists.txt").write_text("project(longshore)")
-    program(elsewhere / "bin" / "cmake", "true")
+    write_script(elsewhere / "bin" / "cmake", "true")
     (elsewhere / "a-file").touch()
     monkeypatch.setenv("LONGSHORE_STACKS", str(elsewhere / "a-file" / "stacks"))
     monkeypatch.setenv("PATH", f"{elsewhere / 'bin'}:/usr/bin:/bin")
@@ -293,20 +285,16 @@ exec "$@"
 
 
 def run_in(folder: Path) -> subprocess.CompletedProcess[str]:
-    own = {k: v for k, v in os.environ.items() if not k.startswith("LONGSHORE")}
-    own["LONGSHORE_STACKS"] = str(folder / "stacks")
-    words = [sys.executable, "-m", "longshore_study", "run", "study.toml", "--session", "s"]
-    return subprocess.run(words, cwd=folder, env=own, capture_output=True, text=True, check=False)
+    return longshore(folder, "run", "study.toml", "--session", "s", LONGSHORE_STACKS=str(folder / "stacks"))
 
 
 def test_a_study_takes_stacks_as_a_factor(tmp_path: Path) -> None:
-    fake = Path(__file__).parents[1] / "fake_bench.py"
     for number, (name, says) in enumerate(
         {"openmpi-5": "mpirun (Open MPI) 5.0", "mpich-4": "HYDRA Version: 4"}.items()
     ):
         place = tmp_path / "stacks" / name
-        bench = program(place / "bin" / "longshore-bench", f'exec "{sys.executable}" -S "{fake}" "$@"')
-        mpirun = program(place / "bin" / "mpirun", LAUNCHER.format(says=says))
+        bench = write_bench(place / "bin" / "longshore-bench")
+        mpirun = write_script(place / "bin" / "mpirun", LAUNCHER.format(says=says))
         build: dict[str, Any] = {"name": name, "bench": str(bench), "mpirun": str(mpirun)}
         build["environment"] = {"STACK_NUMBER": str(number + 4)}
         (place / "stack.json").write_text(json.dumps(build))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,11 +13,6 @@ from longshore_study.store.launch_store import Store
 from longshore_study.store.records import metric, result_record
 from simulated_launches import line_record
 from stored_launches import control, halo, json_of, store_launch
-
-
-@pytest.fixture
-def results(tmp_path: Path) -> Store:
-    return Store(tmp_path / "results")
 
 
 def rows_of(store: Store, *, by_session: bool = False) -> list[variant_rows.VariantRow]:

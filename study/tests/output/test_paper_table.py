@@ -7,14 +7,11 @@ import re
 import shutil
 import subprocess
 from pathlib import Path
-from statistics import median
 
 import pytest
 
 from longshore_study.cli.command_line import main
-from longshore_study.output.paper_table import median_interval
 from longshore_study.store.launch_store import Store
-from promised_rates import least
 from stored_launches import control, halo, store_launch
 
 
@@ -67,6 +64,14 @@ def test_tags_stand_in_the_order_of_the_command_line(store: Store, capsys: pytes
         assert f"tag {names[0]} & tag {names[1]} " in text
 
 
+def test_few_launches_have_their_range(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    few = Store(tmp_path)
+    for index, bandwidth in enumerate((3.0, 1.0, 2.0)):
+        store_launch(few, "t", "day", [halo("direct", bandwidth)], index)
+    _, text = export(few, capsys, "--for", "paper", "--format", "markdown")
+    assert "2 [1, 3]" in text.replace("\\", "")
+
+
 def test_a_condition_selects_rows_of_every_export(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
     _, text = export(store, capsys, "--for", "paper", "--where", "ranks == 4", "--format", "markdown")
     head, _, names, rule, *rows = text.splitlines()
@@ -88,21 +93,6 @@ def test_what_makes_no_table_is_named(store: Store, capsys: pytest.CaptureFixtur
     ):
         assert main(["--store", str(store.path), "export", *arguments]) == 64
         assert message in capsys.readouterr().err
-
-
-def test_the_interval_holds_the_median_as_often_as_promised() -> None:
-    generator = random.Random(2)
-    for count in (6, 15):
-        held = 0
-        for _ in range(400):
-            low, high = median_interval([generator.expovariate(1.0) for _ in range(count)])
-            held += low <= 0.6931 <= high
-        assert held >= least(0.95, 400)
-    assert median_interval([3.0, 1.0, 2.0]) == (1.0, 3.0), "three values have no such interval"
-    assert median_interval(list(map(float, range(1, 7)))) == (1.0, 6.0)
-    values = list(map(float, range(1, 16)))
-    assert median_interval(values) == (4.0, 12.0)
-    assert median(values) == 8.0
 
 
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not there")

@@ -15,7 +15,7 @@ from longshore_study.report.drift import LaunchDeviation, launch_deviations, tre
 from longshore_study.report.facts import Facts, gather_facts, median_value
 from longshore_study.report.forest import forest_section, margin_band, ratio_scale
 from longshore_study.report.heat_map import heat_map_section
-from longshore_study.report.launch_dots import launch_dots, median_interval_ranks, tooltip
+from longshore_study.report.launch_dots import launch_dots, tooltip
 from longshore_study.report.markup import Element, to_text
 from longshore_study.report.ratio_text import ratio_text
 from longshore_study.report.scales import Scale, for_figures, log_around
@@ -354,18 +354,3 @@ def test_figures_that_span_decades_get_a_logarithmic_axis() -> None:
     assert not for_figures([50, 100]).logarithmic
     assert for_figures([50, 100]).low == 0
     assert for_figures([]).high > 0
-
-
-def test_the_interval_of_a_median_holds_it_with_95_percent() -> None:
-    assert median_interval_ranks(5) is None
-    assert median_interval_ranks(6) == (0, 5)
-    assert median_interval_ranks(10) == (1, 8)
-    for count in range(6, 40):
-        ranks = median_interval_ranks(count)
-        assert ranks is not None
-        outside = 2 * sum(math.comb(count, k) for k in range(ranks[0] + 1)) / 2**count
-        one_tighter = outside + 2 * math.comb(count, ranks[0] + 1) / 2**count
-        assert outside <= 0.05 < one_tighter
-    many = median_interval_ranks(10_000)  # fast: binomials are summed only once
-    assert many is not None
-    assert many[0] == pytest.approx(5000 - 0.98 * 100, abs=2)

@@ -18,12 +18,6 @@ from longshore_study.store import launch_store, records
 from longshore_study.store.launch_store import Store
 from stored_launches import halo, store_launch
 
-
-@pytest.fixture
-def results(tmp_path: Path) -> Store:
-    return Store(tmp_path / "results")
-
-
 SAMPLE = {"record": "sample", "pattern": "halo", "variant": {"mode": "m"}, "repetition": 0, "seconds": {"max": 1.0}}
 
 

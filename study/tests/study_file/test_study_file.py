@@ -12,7 +12,7 @@ import pytest
 from longshore_study.base.errors import UsageError
 from longshore_study.cli.command_line import main
 from longshore_study.study_file.reader import StudyFileError, load, loads
-from longshore_study.study_file.toml_values import Values
+from longshore_study.study_file.toml_values import Problems, TomlTable
 
 HEAD = '[study]\nname = "x"\n'
 PATTERN = '[[pattern]]\nprogram = "halo"\nbetween = { ranks = [2] }\n'
@@ -341,10 +341,11 @@ between = {{ mode = ["x", "y"] }}
 
 
 def test_an_empty_list_of_allowed_words_is_stated() -> None:
-    values = Values("s.toml", {})
-    values.known_keys({"a": 1}, (), (), "key")
-    values.word({}, (), "what", ())
-    told = [text for _, text in values.problems]
+    problems = Problems("s.toml", {})
+    table = TomlTable(problems, {"a": 1})
+    table.known_keys((), "key")
+    table.word("what", ())
+    told = [text for _, text in problems.found]
     assert told == [
         "s.toml:1: unknown key: 'a'; none is allowed here",
         "s.toml:1: 'what' is missing; it is one of none",

@@ -13,6 +13,7 @@ from typing import Any
 
 from longshore_study.analyses.winners import IN_CACHE, RankedVariant, within_noise
 from longshore_study.base import terminal
+from longshore_study.base.groups import grouped
 from longshore_study.base.json_values import canonical
 from longshore_study.compare.contrast import contrasts
 from longshore_study.patterns import PATTERNS
@@ -99,11 +100,12 @@ class BestChoice:
 def best_choices(ranked: Sequence[RankedVariant]) -> list[BestChoice]:
     """REQUIRES: variants as `winners.ranked_variants` sorts them: by pattern, then work, the best
     first."""
-    by_work: dict[str, list[RankedVariant]] = {}
-    for entry in ranked:
+
+    def question(entry: RankedVariant) -> str:
         given = {name: entry.how.get(name) for name in _GIVEN} | {"simulated": entry.simulated}
-        by_work.setdefault(canonical({"pattern": entry.pattern, "work": entry.work, "given": given}), []).append(entry)
-    groups = list(by_work.values())
+        return canonical({"pattern": entry.pattern, "work": entry.work, "given": given})
+
+    groups = list(grouped(ranked, question).values())
     names = {pattern: _Names(ranked, pattern) for pattern in {entry.pattern for entry in ranked}}
     rivals = [_auto_and_fixed(group) for group in groups]
     pairs = [(group[0], other) for group in groups for other in group[1:]]

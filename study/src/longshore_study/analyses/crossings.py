@@ -15,6 +15,7 @@ from typing import Any
 
 from longshore_study.analyses.best_choices import level_names, varying_names
 from longshore_study.analyses.scaling import Layout, axis_of, following_factors, layout_of
+from longshore_study.base.groups import grouped
 from longshore_study.base.json_values import canonical, number_in
 from longshore_study.compare.comparison import margin_of
 from longshore_study.metrics.variant_results import factors_of
@@ -113,10 +114,7 @@ def _races(key: tuple[str, str, str | None, str], times: Sequence[_Time], margin
         return
     sized = [(int(getattr(time.layout, axis)), time) for time in times]
     following = following_factors([(size, time.factors) for size, time in sized])
-    by_work: dict[str, list[tuple[int, _Time]]] = defaultdict(list)
-    for size, time in sized:
-        by_work[canonical(_work(time, following))].append((size, time))
-    for members in by_work.values():
+    for members in grouped(sized, lambda pair: canonical(_work(pair[1], following))).values():
         choices = {canonical(_choice(time)): _choice(time) for _, time in members}
         names = varying_names(list(choices.values()), sorted({name for choice in choices.values() for name in choice}))
         found: dict[str, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))

@@ -13,6 +13,7 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from statistics import fmean
 
 from longshore_study.base.errors import suggestion
 from longshore_study.base.expression import Expression
@@ -78,8 +79,7 @@ class HistoryRow:
         ]
 
     def interval(self, change: ChangePoint) -> tuple[float, float]:
-        low, high = metric_ratios(change.interval, self.better)
-        return low, high
+        return metric_ratios(change.interval, self.better)
 
     def known_events(self, change: ChangePoint) -> list[str]:
         """The known events at the change. A drift has none, because it does not begin at an
@@ -165,7 +165,7 @@ def _row(
     points = [
         SessionPoint(
             tag, session, starts.get((key.study, tag, session), ""),
-            math.exp(math.fsum(math.log(f.value) for f in members) / len(members)), len({f.launch for f in members}),
+            math.exp(fmean(math.log(f.value) for f in members)), len({f.launch for f in members}),
         )
         for (tag, session), members in sessions.items()
     ]  # fmt: skip

@@ -11,8 +11,10 @@ import math
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 from typing import Any
 
+from longshore_study.base.groups import mean_by
 from longshore_study.base.json_values import canonical
 from longshore_study.metrics.launch_metrics import Figure, one_simulated_machine
 from longshore_study.metrics.variant_rows import reading_order
@@ -46,7 +48,7 @@ class Mean:
 
     @property
     def mean(self) -> float:
-        return math.fsum(self.values) / len(self.values)
+        return fmean(self.values)
 
     @property
     def smallest(self) -> float:
@@ -90,11 +92,8 @@ def _factors_text(figure: Figure, pooled: Collection[str]) -> str:
 def _mean(figures: Sequence[Figure], pooled: Collection[str]) -> Mean:
     first, simulated = figures[0], one_simulated_machine(figures, "a mean")
     levels = {name: {canonical({"": figure.key.shown_factors.get(name)}) for figure in figures} for name in pooled}
-    by_session: dict[str, list[float]] = defaultdict(list)
-    for figure in figures:
-        by_session[figure.session].append(math.log(figure.value))
-    logs = [math.log(figure.value) for figure in figures]
-    units = logs if len(by_session) == 1 else [math.fsum(values) / len(values) for values in by_session.values()]
+    by_session = mean_by(figures, lambda figure: figure.session, lambda figure: math.log(figure.value))
+    units = list(by_session.values()) if len(by_session) > 1 else [math.log(figure.value) for figure in figures]
     return Mean(
         study=first.key.study,
         tag=first.tag,
@@ -106,7 +105,7 @@ def _mean(figures: Sequence[Figure], pooled: Collection[str]) -> Mean:
         factors={name: level for name, level in first.key.shown_factors.items() if name not in pooled},
         values=tuple(figure.value for figure in figures),
         sessions=len(by_session),
-        geometric=math.exp(math.fsum(units) / len(units)),
+        geometric=math.exp(fmean(units)),
         interval=None if simulated else _interval(units),
         simulated=simulated,
         pooled={name: len(of_factor) for name, of_factor in levels.items() if len(of_factor) > 1},

@@ -8,7 +8,6 @@ metric.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
@@ -16,6 +15,7 @@ from typing import Any
 
 from longshore_study.analyses.predictions import CLOSE
 from longshore_study.analyses.scaling import layout_of
+from longshore_study.base.groups import grouped
 from longshore_study.base.json_values import canonical, number_in
 from longshore_study.metrics.launch_metrics import main_metric
 from longshore_study.metrics.variant_results import factors_of
@@ -109,17 +109,12 @@ Place = tuple[str, int, int]
 
 def lay_side_by_side(launches: Iterable[Launch]) -> SideBySide:
     simulated, measured = _variants(launches)
-    by_place: dict[Place, list[_Variant]] = defaultdict(list)
-    for (place, *_), variant in simulated.items():
-        by_place[place].append(variant)
+    by_place = grouped(simulated.items(), lambda item: item[0][0])
     pairs: list[PredictedTime] = []
     ambiguous = 0
     for (place, *_), variant in measured.items():
-        of_machine: dict[str | None, list[_Variant]] = defaultdict(list)
-        for other in by_place.get(place, ()):
-            if _agree(variant, other):
-                of_machine[other.launch.simulated].append(other)
-        for others in of_machine.values():
+        agreeing = [other for _, other in by_place.get(place, ()) if _agree(variant, other)]
+        for others in grouped(agreeing, lambda other: other.launch.simulated).values():
             if len(others) > 1 and len({canonical(other.work) for other in others}) > 1:
                 ambiguous += 1
                 continue

@@ -15,7 +15,7 @@ from statistics import geometric_mean
 from typing import Any
 
 from longshore_study.base.errors import LongshoreError
-from longshore_study.base.groups import grouped
+from longshore_study.base.groups import combinations_of, grouped
 from longshore_study.base.json_values import canonical
 from longshore_study.compare import contrast
 from longshore_study.compare.contrast import Contrast
@@ -269,9 +269,8 @@ def without_program_and_pattern(factors: Mapping[str, Any]) -> Factors:
 def _requested(launch: Launch, pattern: str) -> Iterator[Factors]:
     """The variants that the launch had to measure, even if the launch failed."""
     if launch.cell.get("program") == pattern:
-        within = launch.envelope.get("within") or {}
-        for levels in itertools.product(*within.values()):
-            yield without_program_and_pattern({**launch.cell, **dict(zip(within, levels, strict=True))})
+        for levels in combinations_of(launch.envelope.get("within") or {}):
+            yield without_program_and_pattern({**launch.cell, **levels})
 
 
 def _problem(launch: Launch) -> str:
@@ -282,11 +281,7 @@ def _planned(study: Study) -> list[Factors]:
     """All combinations of levels that the study file requests."""
     from longshore_study.planning.plan import make_plan  # noqa: PLC0415 - imported figures have none
 
-    return [
-        {**cell.factors, **dict(zip(cell.within, levels, strict=True))}
-        for cell in make_plan(study).cells
-        for levels in itertools.product(*cell.within.values())
-    ]
+    return [{**cell.factors, **levels} for cell in make_plan(study).cells for levels in combinations_of(cell.within)]
 
 
 def _kept_study(launches: Sequence[Launch]) -> Study | None:

@@ -13,7 +13,9 @@ from dataclasses import dataclass, replace
 from statistics import median
 from typing import Any
 
-from longshore_study.base.json_values import canonical
+from longshore_study.base.errors import require_known
+from longshore_study.base.groups import grouped
+from longshore_study.base.json_values import attributes, canonical
 from longshore_study.compare.contrast import Contrast, contrasts
 from longshore_study.metrics.launch_metrics import Figure
 from longshore_study.metrics.memory_bound import share_of_bound
@@ -91,17 +93,11 @@ class RankedVariant:
 
     def as_json(self) -> dict[str, Any]:
         return {
-            "pattern": self.pattern,
-            "work": self.work,
-            "how": self.how,
-            "value": self.value,
-            "unit": self.unit,
+            **attributes(self, "pattern work how value unit"),
             "launches": len(self.values),
             "spread": round(self.spread, 4),
             "of_memory_copy": self.share,
-            "of_main_memory": self.of_main_memory,
-            "why_below": self.why_below,
-            "rank": self.rank,
+            **attributes(self, "of_main_memory why_below rank"),
             "winner": self.rank == 1,
             "not_told_from_winner": self.is_within_noise,
             "simulated": self.simulated,
@@ -144,11 +140,8 @@ def ranked_variants(figures: Iterable[Figure]) -> list[RankedVariant]:
 
 def speeds_by_launching(figures: Iterable[Figure]) -> dict[str, MemorySpeeds]:
     """The speeds of memory, as the median over launches, for each session and way of launching."""
-    launches: dict[str, list[MemorySpeeds]] = {}
-    for figure in figures:
-        if figure.speeds is not None:
-            launches.setdefault(_launching(figure, figure.key.cell), []).append(figure.speeds)
-    return {key: median_speeds(of_key) for key, of_key in launches.items()}
+    launches = grouped((f for f in figures if f.speeds), lambda figure: _launching(figure, figure.key.cell))
+    return {key: median_speeds(f.speeds for f in members if f.speeds) for key, members in launches.items()}
 
 
 def _launching(figure: Figure, factors: Mapping[str, Any]) -> str:
@@ -156,10 +149,7 @@ def _launching(figure: Figure, factors: Mapping[str, Any]) -> str:
 
 
 def _ranked(variants: Iterable[RankedVariant]) -> list[RankedVariant]:
-    groups: dict[str, list[RankedVariant]] = {}
-    for entry in variants:
-        key = {"pattern": entry.pattern, "work": entry.work, "simulated": entry.simulated}
-        groups.setdefault(canonical(key), []).append(entry)
+    groups = grouped(variants, lambda entry: canonical(attributes(entry, "pattern work simulated")))
     ordered = sorted(
         groups.values(),
         key=lambda group: (pattern_rank(group[0].pattern), group[0].simulated or "", _work_order(group[0])),
@@ -201,10 +191,10 @@ def newest_session(store: Store, name: str, session: str | None = None) -> tuple
     A table of winners has one session, so that all variants ran in the same state of the machine.
     """
     stored = selection.stored_names(store)
-    selection.require_known(name, {known for triple in stored for known in triple[:2]}, "tag or study")
+    require_known(name, {known for triple in stored for known in triple[:2]}, "tag or study")
     chosen = [triple for triple in stored if triple[0] == name] or [triple for triple in stored if triple[1] == name]
     if session is not None:
-        selection.require_known(session, {triple[2] for triple in chosen}, f"session of '{name}'")
+        require_known(session, {triple[2] for triple in chosen}, f"session of '{name}'")
         chosen = [triple for triple in chosen if triple[2] == session]
     return max(chosen, key=lambda triple: store.session_path(*triple).stat().st_mtime)
 

@@ -32,8 +32,7 @@ from longshore_study.compare.estimate import metric_ratio, metric_ratios
 from longshore_study.compare.row_effect import by_session, effect_of_sessions, sessions_in_turns
 from longshore_study.metrics.launch_metrics import Figure, measure
 from longshore_study.patterns import CONTROL
-from longshore_study.stats import effect, verdict
-from longshore_study.stats.verdict import Measured
+from longshore_study.stats import verdict
 from longshore_study.store.selection import Side
 from longshore_study.study_file import environment_variables
 from longshore_study.study_file.study import Hypothesis
@@ -125,13 +124,12 @@ def _levels(reference: Side, new: Side, hypothesis: Hypothesis, limit: float, wa
     if difference is None or suspected is None or beside is None:
         raise LongshoreError("the two sides have no common sessions of the hypothesis to compare")
     parts = (suspected.difference, beside.difference, difference.difference)
-    if difference.welch_se is None or not difference.df:
+    row = verdict.with_own_error(difference)
+    if row is None or difference.welch_se is None:
         return LevelEffect(OPEN, _ONE_SESSION, *parts, interval=None, p=None)
-    error = math.sqrt((difference.variance or 0.0) * difference.scale)
-    row = Measured(difference.difference, error, float(difference.df))
     p = verdict.beyond_margin(row, limit)
     word = verdict_of(row, p, hypothesis, limit)
-    return LevelEffect(word, _why(word, p), *parts, effect.interval(row.difference, row.se, row.df), p)
+    return LevelEffect(word, _why(word, p), *parts, row.interval, p)
 
 
 def _why(word: str, p: float) -> str:

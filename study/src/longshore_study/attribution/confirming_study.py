@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from longshore_study.attribution.association import DIFFERS, Attribution, rule_text
@@ -29,16 +28,9 @@ _MAX_BESIDE = 2  # other levels that the study measures for each suspected facto
 _SESSIONS = (2, 3, 5, 8)
 
 
-@dataclass(frozen=True)
-class ConfirmingStudy:
-    text: str
-    """The study file."""
-    left_out: tuple[str, ...]
-    """Factors that longshore-bench cannot set."""
-
-
-def confirming_study(attribution: Attribution, rule: Rule, name: str) -> ConfirmingStudy:
-    """The smallest study that tests this rule. Raises LongshoreError if there is none."""
+def confirming_study(attribution: Attribution, rule: Rule, name: str) -> str:
+    """The text of the smallest study file that tests this rule. Raises LongshoreError if there is
+    none."""
     suspected = {c.factor: c for c in rule.conditions if not c.factor.startswith(DIFFERS) and c.factor != "pattern"}
     sides = (attribution.comparison.reference, attribution.comparison.new)
     variables = suspected_variables(sides, attribution.rows_of(rule))
@@ -108,7 +100,7 @@ def _levels(
     return levels
 
 
-def _complete(draft: Draft) -> ConfirmingStudy:
+def _complete(draft: Draft) -> str:
     """The study, with enough sessions to detect the difference, but at most 8. Factors or levels
     that longshore-bench does not know are left out."""
     levels = dict(draft.levels)
@@ -130,7 +122,7 @@ def _complete(draft: Draft) -> ConfirmingStudy:
     power = PowerAnalysis(make_plan(study), Spread(0.03, 0.02, "assumed"), simulated_rows=1000)
     size = math.expm1(abs(draft.rule.difference))
     enough = (n for n in _SESSIONS if (power.smallest_between_tags(n) or math.inf) <= max(size, study.margin) / 1.5)
-    return ConfirmingStudy(study_text(draft, levels, left_out, sessions=next(enough, _SESSIONS[-1])), tuple(left_out))
+    return study_text(draft, levels, left_out, sessions=next(enough, _SESSIONS[-1]))
 
 
 def _is_about(name: str, problem: str) -> bool:

@@ -17,6 +17,7 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 from typing import Any
 
 from longshore_study.base.json_values import canonical, number_in
@@ -201,7 +202,7 @@ def _sets(levels: _Levels, residuals: Sequence[float]) -> list[tuple[_Levels, in
     """The candidate sets of levels of an unordered factor: each single level, and for each size the
     two sets with the lowest and the highest mean. Other sets cannot win (Fisher 1958). Each set
     comes with the number of all sets of its size."""
-    by_mean = sorted(levels, key=lambda level: math.fsum(residuals[k] for k in level[1]) / len(level[1]))
+    by_mean = sorted(levels, key=lambda level: fmean(residuals[k] for k in level[1]))
     sets: list[tuple[_Levels, int]] = [([level], len(levels)) for level in levels]
     for size in range(2, len(levels)):
         count = math.comb(len(levels), size)

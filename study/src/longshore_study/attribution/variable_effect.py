@@ -9,11 +9,12 @@ import math
 from collections import defaultdict
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
+from statistics import fmean
 from typing import Any
 
 from longshore_study.compare.row_effect import effect_of_sessions
 from longshore_study.metrics.launch_metrics import Figure
-from longshore_study.stats import effect, verdict
+from longshore_study.stats import verdict
 from longshore_study.stats.verdict import LEVEL, Measured
 from longshore_study.study_file.study import Hypothesis
 
@@ -59,18 +60,15 @@ def variable_effect(
         for launches, members in zip(sides, pair, strict=True):
             for figure in members:
                 launches[session][figure.launch].append(figure.goodness - centre)
-    reference, new = (
-        {s: {k: math.fsum(v) / len(v) for k, v in of.items()} for s, of in side.items()} for side in sides
-    )
+    reference, new = ({s: {k: fmean(v) for k, v in of.items()} for s, of in side.items()} for side in sides)
     found = effect_of_sessions(reference, new, frozenset(reference), [])
     if found is None:
         return None
-    if found.variance is None:
+    row = verdict.with_own_error(found)
+    if row is None:
         return VariableEffect(side, OPEN, found.difference, None, None)
-    row = Measured(found.difference, math.sqrt(found.variance * found.scale), float(found.df))
     p = verdict.beyond_margin(row, limit)
-    bounds = effect.interval(row.difference, row.se, row.df)
-    return VariableEffect(side, verdict_of(row, p, hypothesis, limit), row.difference, bounds, p)
+    return VariableEffect(side, verdict_of(row, p, hypothesis, limit), row.difference, row.interval, p)
 
 
 def verdict_of(row: Measured, p: float, hypothesis: Hypothesis, limit: float) -> str:

@@ -4,6 +4,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+
+from longshore_study.base.errors import UsageError
 
 EXAMPLES = "such as 45m, 1h30m, 2d or 01:30:00"
 _WORDS = re.compile(r"(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m(?:in)?)?(?:(\d+)s)?")
@@ -22,6 +25,18 @@ def parse_duration(text: str) -> int:
     if seconds <= 0:
         raise ValueError(f"'{text}' is not a duration {EXAMPLES}")
     return seconds
+
+
+def duration_of(option: str) -> Callable[[str], int]:
+    """Reads the value of an option of the command line. Its errors name the option."""
+
+    def read(text: str) -> int:
+        try:
+            return parse_duration(text)
+        except ValueError as error:
+            raise UsageError(f"{option}: {error}") from None
+
+    return read
 
 
 def clock(seconds: int) -> str:

@@ -40,3 +40,11 @@ def suggestion(word: str, known: Iterable[str]) -> str:
     """`; did you mean 'x'?`, to append to an error message. Empty if no known word is similar."""
     match = nearest(word, known)
     return f"; did you mean '{match}'?" if match else ""
+
+
+def require_known(word: str, known: Iterable[str], what: str) -> None:
+    """Raises UsageError, with the known words, unless the word is one of them. `what` says what it
+    names."""
+    words = sorted(set(known))
+    if word not in words:
+        raise UsageError(f"unknown {what} '{word}'{suggestion(word, words)} (known: {', '.join(words)})")

@@ -1,10 +1,11 @@
-"""Groups of items with the same key, in the order of first occurrence."""
+"""Groups of items with the same key, in the order of first occurrence; combinations of levels."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Hashable, Iterable
-from typing import TypeVar
+import itertools
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from statistics import fmean
+from typing import Any, TypeVar
 
 Item = TypeVar("Item")
 Key = TypeVar("Key", bound=Hashable)
@@ -19,7 +20,10 @@ def grouped(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, list
 
 def mean_by(items: Iterable[Item], key: Callable[[Item], Key], value: Callable[[Item], float]) -> dict[Key, float]:
     """The mean value of each group."""
-    return {
-        name: math.fsum(value(member) for member in members) / len(members)
-        for name, members in grouped(items, key).items()
-    }
+    return {name: fmean(map(value, members)) for name, members in grouped(items, key).items()}
+
+
+def combinations_of(levels: Mapping[str, Iterable[Any]]) -> Iterator[dict[str, Any]]:
+    """All combinations of one level of each factor. The last factor varies fastest."""
+    for combination in itertools.product(*levels.values()):
+        yield dict(zip(levels, combination, strict=True))

@@ -9,11 +9,11 @@ show the other half as improved.
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from longshore_study.stats import effect, verdict
+from longshore_study.base.groups import grouped
+from longshore_study.stats import verdict
 from longshore_study.stats.verdict import Measured
 
 
@@ -44,7 +44,7 @@ class CommonShift:
         """The 95 % interval of the ratio."""
         if self.measured is None:
             return None
-        low, high = effect.interval(self.measured.difference, self.measured.se, self.measured.df)
+        low, high = self.measured.interval
         return math.exp(low), math.exp(high)
 
     def remove_from(self, row: Measured) -> Measured:
@@ -71,12 +71,10 @@ def find_shift(controls: Sequence[tuple[str, Measured]], margin: float) -> Commo
     """
     if not controls:
         return CommonShift()
-    cells: dict[str, list[Measured]] = defaultdict(list)
-    for kernel, cell in controls:
-        cells[kernel].append(cell)
-    kernels = {kernel: _mean(of_kernel) for kernel, of_kernel in cells.items()}
+    by_kernel = grouped(controls, lambda control: control[0])
+    kernels = {kernel: _mean([cell for _, cell in members]) for kernel, members in by_kernel.items()}
     shift = _mean(list(kernels.values()))
-    low, high = effect.interval(shift.difference, shift.se, shift.df)
+    low, high = shift.interval
     judged = verdict.judge([shift], margin)[0].verdict
     removed, reason = False, "the controls show no shift: nothing is removed"
     if not low <= 0.0 <= high:
@@ -92,7 +90,7 @@ def _agree(kernels: dict[str, Measured], shift: Measured) -> bool:
     """Whether the mean of every kernel has the sign of the shift, and its 95 % interval contains
     the shift."""
     for kernel in kernels.values():
-        low, high = effect.interval(kernel.difference, kernel.se, kernel.df)
+        low, high = kernel.interval
         if not low <= shift.difference <= high or kernel.difference * shift.difference <= 0.0:
             return False
     return True

@@ -11,11 +11,10 @@ import math
 from dataclasses import dataclass
 
 from longshore_study.compare.common_shift import CommonShift
-from longshore_study.stats import effect
 from longshore_study.stats.covariate import Adjustment
 from longshore_study.stats.effect import Effect
 from longshore_study.stats.moderated import ModeratedError
-from longshore_study.stats.verdict import Measured
+from longshore_study.stats.verdict import Measured, with_own_error
 
 STATISTIC = "geometric mean over sessions"
 """Defines the two figures of a row. The figure of a session is the geometric mean of its
@@ -40,8 +39,7 @@ class Estimate:
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        row = self.judged
-        return None if row is None else effect.interval(row.difference, row.se, row.df)
+        return None if self.judged is None else self.judged.interval
 
     @property
     def kind(self) -> str:
@@ -60,18 +58,10 @@ def estimate(found: Effect, mod: ModeratedError | None, adjustment: Adjustment |
     raw, raw_measured = found.difference, measured
     if adjustment is not None:
         plain = adjustment.plain
-        raw, raw_measured = plain.difference, _with_row_error(plain)
+        raw, raw_measured = plain.difference, with_own_error(plain)
         taken_out.append(PULSE)
-    raw_interval = effect.interval(raw, raw_measured.se, raw_measured.df) if raw_measured else None
+    raw_interval = raw_measured.interval if raw_measured else None
     return Estimate(difference, judged, raw, raw_interval, tuple(taken_out))
-
-
-def _with_row_error(plain: Effect) -> Measured | None:
-    """The effect with the error from the launches of this row alone. A row with a noise probe has
-    enough launches for that."""
-    if plain.variance is None:
-        return None
-    return Measured(plain.difference, math.sqrt(plain.variance * plain.scale), float(plain.df))
 
 
 def metric_ratio(difference: float, better: str) -> float:
@@ -81,6 +71,7 @@ def metric_ratio(difference: float, better: str) -> float:
     return math.exp(max(-MAX_LOG, min(MAX_LOG, sign * difference)))
 
 
-def metric_ratios(bounds: tuple[float, float], better: str) -> list[float]:
+def metric_ratios(bounds: tuple[float, float], better: str) -> tuple[float, float]:
     """Converts the two ends of an interval. The smaller ratio comes first."""
-    return sorted(metric_ratio(bound, better) for bound in bounds)
+    low, high = sorted(metric_ratio(bound, better) for bound in bounds)
+    return low, high

@@ -15,7 +15,7 @@ from itertools import islice
 from typing import Any
 
 from longshore_study.base import errors, terminal
-from longshore_study.base.errors import LongshoreError, UsageError, suggestion
+from longshore_study.base.errors import LongshoreError, UsageError, require_known, suggestion
 from longshore_study.base.expression import canonical_name
 from longshore_study.base.json_values import canonical
 from longshore_study.compare.common_shift import CommonShift
@@ -55,8 +55,7 @@ class _Factor:
         self.is_variable = only or name in variables
         self.name = variables.pop() if only else name if self.is_variable else canonical_name(name)
         if not self.is_variable and self.name not in factors:
-            known = sorted(factors | variables)
-            raise UsageError(f"unknown factor '{name}'{suggestion(name, known)} (known: {', '.join(known)})")
+            require_known(name, factors | variables, "factor")
 
     def level(self, factors: Mapping[str, Any]) -> Any:
         """The level in a cell or a variant. Raises KeyError if they lack the factor."""

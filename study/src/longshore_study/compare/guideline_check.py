@@ -24,7 +24,7 @@ from longshore_study.compare.row_effect import overlapping
 from longshore_study.metrics.launch_metrics import Figure, Measurements, measure, one_simulated_machine
 from longshore_study.patterns import pattern_rank
 from longshore_study.patterns.pattern import Guideline
-from longshore_study.stats import effect, moderated, multiplicity, verdict
+from longshore_study.stats import moderated, multiplicity, verdict
 from longshore_study.stats.effect import Effect
 from longshore_study.store.selection import Side
 
@@ -207,8 +207,7 @@ def _judged(rows: list[GuidelineRow]) -> list[GuidelineRow]:
             word = BROKEN
         else:
             word = HOLDS if verdict.not_slower_than(tested, limit) <= verdict.LEVEL else verdict.INCONCLUSIVE
-        interval = effect.interval(tested.difference, tested.se, tested.df)
-        rows[index] = replace(rows[index], verdict=word, interval=interval, p=p, adjusted_p=adjusted_p)
+        rows[index] = replace(rows[index], verdict=word, interval=tested.interval, p=p, adjusted_p=adjusted_p)
     return rows
 
 

@@ -9,6 +9,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from statistics import fmean
 from typing import Any
 
 from longshore_study.compare.estimate import MAX_LOG, Estimate, metric_ratio, metric_ratios
@@ -105,10 +106,7 @@ class JudgedRow(PairedRow):
         return self._interval(self.estimate.raw_interval) if self.estimate else None
 
     def _interval(self, bounds: Interval | None) -> Interval | None:
-        if bounds is None:
-            return None
-        low, high = metric_ratios(bounds, self.better)
-        return low, high
+        return metric_ratios(bounds, self.better) if bounds else None
 
     @property
     def sessions(self) -> tuple[int, int]:
@@ -131,5 +129,5 @@ def _mean_of_sessions(figures: Sequence[Figure]) -> float | None:
     if not sessions:
         return None
     sign = -1.0 if figures[0].better == "lower" else 1.0
-    means = [math.fsum(launches.values()) / len(launches) for launches in sessions.values()]
-    return math.exp(sign * math.fsum(means) / len(means))
+    means = [fmean(launches.values()) for launches in sessions.values()]
+    return math.exp(sign * fmean(means))

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from longshore_study.base.errors import UsageError, suggestion
+from longshore_study.base.errors import require_known
 from longshore_study.base.expression import Expression
 from longshore_study.base.json_values import canonical
 from longshore_study.metrics.launch_metrics import Figure, Key, Measurements
@@ -75,8 +75,7 @@ def _require_factors(ignore: Collection[str], sides: Sequence[Measurements]) -> 
     keys = {key for measured in sides for key in (*(figure.key for figure in measured.figures), *measured.absent)}
     known = {name for key in keys for name in known_factors(key) if name not in ("pattern", "metric")}
     for name in ignore if known else ():
-        if name not in known:
-            raise UsageError(f"unknown factor '{name}'{suggestion(name, known)} (known: {', '.join(sorted(known))})")
+        require_known(name, known, "factor")
 
 
 def failed_without_row(

@@ -7,10 +7,10 @@ measured in turns. docs/explanation/statistics.md explains the choice.
 from __future__ import annotations
 
 import datetime as dt
-import math
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from statistics import fmean
 from typing import Any
 
 from longshore_study.base.groups import grouped, mean_by
@@ -126,7 +126,7 @@ def effect_of_sessions(
         if len(shared) < max(len(reference), len(new)):
             warnings.append("sessions of one side alone are not used")
         return effect.stratified({s: reference[s] for s in shared}, {s: new[s] for s in shared})
-    means = [{s: math.fsum(v.values()) / len(v) for s, v in side.items()} for side in (reference, new)]
+    means = [{s: fmean(v.values()) for s, v in side.items()} for side in (reference, new)]
     if len(shared) > 1 or (len(reference) == len(new) == 1 and shared):
         alone = sorted((reference.keys() | new.keys()) - set(shared))
         if alone:

@@ -31,7 +31,7 @@ from statistics import fmean
 from typing import Any
 
 from longshore_study.base import terminal
-from longshore_study.base.groups import grouped
+from longshore_study.base.groups import grouped, mean_by
 from longshore_study.compare.comparison import Comparison
 from longshore_study.compare.estimate import metric_ratio, metric_ratios
 from longshore_study.metrics.launch_metrics import Figure
@@ -74,13 +74,13 @@ class SlowHost:
     @property
     def text(self) -> str:
         """Names the host, its slowdown, and the number of launches behind this result."""
-        low, high = metric_ratios(self.interval, "higher")
+        bounds = terminal.interval(metric_ratios(self.interval, "higher"))
         on, off = self.launches
         what = f"host {self.host} is" if len(self.hosts) == 1 else f"one of the hosts {self.host} (always together) is"
         return (
             f"{what} slow in {self.side}: ratio of speed "
             f"{terminal.ratio_text(metric_ratio(self.difference, 'higher'))}, 95 % interval "
-            f"{terminal.interval((low, high))}, of {terminal.count(on, 'launch')} on it to {off} on other hosts, in "
+            f"{bounds}, of {terminal.count(on, 'launch')} on it to {off} on other hosts, in "
             f'the same cells and sessions; --where "{self.without}" leaves it out'
         )
 
@@ -95,7 +95,7 @@ class SlowHost:
             "host": self.host,
             "hosts": list(self.hosts),
             "ratio": metric_ratio(self.difference, "higher"),
-            "interval": list(metric_ratios(self.interval, "higher")),
+            "interval": metric_ratios(self.interval, "higher"),
             "p": self.p,
             "launches": list(self.launches),
         }
@@ -306,12 +306,9 @@ def _beside(column: Sequence[float], orthogonal: Iterable[Sequence[float]]) -> l
 
 def _centred(values: Iterable[float], launches: Sequence[tuple[int, frozenset[str], float]]) -> list[float]:
     """The values of the launches, minus the mean of their group."""
-    of_group: dict[int, list[float]] = defaultdict(list)
-    listed = list(values)
-    for (group, _, _), value in zip(launches, listed, strict=True):
-        of_group[group].append(value)
-    means = {group: fmean(members) for group, members in of_group.items()}
-    return [value - means[group] for (group, _, _), value in zip(launches, listed, strict=True)]
+    grouped_values = [(group, value) for (group, _, _), value in zip(launches, values, strict=True)]
+    means = mean_by(grouped_values, lambda pair: pair[0], lambda pair: pair[1])
+    return [value - means[group] for group, value in grouped_values]
 
 
 def _dot(left: Sequence[float], right: Sequence[float]) -> float:

@@ -17,6 +17,7 @@ from typing import Any
 
 from longshore_study.base.durations import clock
 from longshore_study.base.errors import EXIT_OK, LongshoreError
+from longshore_study.base.groups import grouped
 from longshore_study.execution import batch_systems
 from longshore_study.execution.batch_systems import JobRequest
 from longshore_study.execution.launchers import nodes_of
@@ -111,10 +112,11 @@ def _groups(choice: LauncherChoice, turns: list[Turn]) -> dict[int | None, list[
     otherwise the key is None."""
     if choice.job is None or choice.job.one_job_per == "session":
         return {None: turns}
-    groups: dict[int | None, list[Turn]] = {}
-    for turn in sorted(turns, key=lambda turn: nodes_of(turn.cell, choice) or 1):
-        groups.setdefault(nodes_of(turn.cell, choice) or 1, []).append(turn)
-    return groups
+
+    def nodes(turn: Turn) -> int | None:
+        return nodes_of(turn.cell, choice) or 1
+
+    return dict(sorted(grouped(turns, nodes).items(), key=lambda group: group[0] or 1))
 
 
 def _request(plan: Plan, target: Target, nodes: int | None, number: int, *, after: str | None) -> JobRequest:

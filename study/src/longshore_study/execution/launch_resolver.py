@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from longshore_study.base.errors import LongshoreError
+from longshore_study.base.groups import grouped
 from longshore_study.execution.launchers import Command, Launcher, make_launcher
 from longshore_study.host.bench_program import BENCH, find_bench
 from longshore_study.host.stack_builds import Build, find_build
@@ -57,10 +58,7 @@ def make_launch_resolver(
     """
     bench = plan.study.state.bench or bench
     configurations: dict[str | None, LaunchConfiguration] = {}
-    cells_of: dict[str | None, list[Cell]] = {}
-    for cell in plan.cells:
-        cells_of.setdefault(stack_of(cell), []).append(cell)
-    for stack, cells in cells_of.items():
+    for stack, cells in grouped(plan.cells, stack_of).items():
         build = find_build(stack) if stack is not None else None
         configurations[stack] = _configuration(plan, cells, build, bench=bench, mpirun=mpirun, dry_run=dry_run)
     return LaunchResolver(plan, configurations)

@@ -13,8 +13,8 @@ from typing import Protocol
 
 from longshore_study.base.errors import LongshoreError
 from longshore_study.host import elf, mpi
+from longshore_study.host.answers import output_of
 from longshore_study.host.mpi import Mpi, find_mpi, missing_mpi
-from longshore_study.host.stacks import output_of
 from longshore_study.planning.plan import Cell
 from longshore_study.study_file.environment_variables import Level
 from longshore_study.study_file.study import LauncherChoice
@@ -88,6 +88,16 @@ class _JobLauncher:
     whose ranks are threads is started by the launcher, because longshore may run on a login node.
     """
 
+    name: str
+    system: str
+    marks: tuple[str, ...]
+    """Environment variables of the jobs of the system."""
+    place: str
+    """Where launches run, and `way_in`: how users get there."""
+    way_in: str
+    batch: str
+    """The kind of launcher that submits jobs."""
+
     def __init__(self, path: str, choice: LauncherChoice) -> None:
         self.path = path
         self.choice = choice
@@ -110,7 +120,9 @@ def _threads(cell: Cell) -> int:
 
 
 class SrunLauncher(_JobLauncher):
-    name = "srun"
+    name, system, batch = "srun", "Slurm", "slurm-batch"
+    marks = ("SLURM_JOB_ID", "SLURM_JOBID")
+    place, way_in = "Slurm allocation", "salloc or in a job"
 
     def _flags(self, cell: Cell, program: list[str]) -> tuple[list[str], str]:
         if not needs_launcher(cell):
@@ -126,7 +138,9 @@ class SrunLauncher(_JobLauncher):
 
 
 class FluxLauncher(_JobLauncher):
-    name = "flux"
+    name, system, batch = "flux", "Flux", "flux-batch"
+    marks = ("FLUX_URI",)
+    place, way_in = "Flux instance", "flux alloc"
 
     def _flags(self, cell: Cell, program: list[str]) -> tuple[list[str], str]:
         del program
@@ -149,10 +163,9 @@ def make_launcher(
     kind = LAUNCHER_IN_JOB.get(choice.kind, choice.kind)
     cells = list(cells)
     transports = {str(cell.between.get("transport")) for cell in cells}
-    if kind == "srun":
-        return SrunLauncher(_inside_slurm(choice.command, dry_run=dry_run), choice)
-    if kind == "flux":
-        return FluxLauncher(_inside_flux(choice.command, dry_run=dry_run), choice)
+    for in_job in (SrunLauncher, FluxLauncher):
+        if kind == in_job.name:
+            return in_job(_inside(in_job, choice.command, dry_run=dry_run), choice)
     wanted = mpirun or choice.command
     if not any(needs_launcher(cell) for cell in cells):
         return LocalLauncher(None, choice)
@@ -165,30 +178,19 @@ def make_launcher(
     return LocalLauncher(found, choice, shmem)
 
 
-def _inside_slurm(asked_for: str | None, *, dry_run: bool) -> str:
-    path = shutil.which(asked_for or "srun")
+def _inside(kind: type[_JobLauncher], asked_for: str | None, *, dry_run: bool) -> str:
+    """The path of a launcher. Raises LongshoreError if it is missing, or if this process is not in
+    a job of its batch system."""
+    name = asked_for or kind.name
+    path = shutil.which(name)
     if dry_run:
-        return path or asked_for or "srun"
+        return path or name
     if path is None:
-        raise LongshoreError(f"'{asked_for or 'srun'}' was not found; on a machine without Slurm use kind = \"local\"")
-    if not (os.environ.get("SLURM_JOB_ID") or os.environ.get("SLURM_JOBID")):
+        raise LongshoreError(f"'{name}' was not found; on a machine without {kind.system} use kind = \"local\"")
+    if not any(os.environ.get(mark) for mark in kind.marks):
         raise LongshoreError(
-            'no Slurm allocation, which kind = "srun" needs; run this under salloc or in a job, '
-            'or use kind = "slurm-batch", which submits the job itself'
-        )
-    return path
-
-
-def _inside_flux(asked_for: str | None, *, dry_run: bool) -> str:
-    path = shutil.which(asked_for or "flux")
-    if dry_run:
-        return path or asked_for or "flux"
-    if path is None:
-        raise LongshoreError(f"'{asked_for or 'flux'}' was not found; on a machine without Flux use kind = \"local\"")
-    if not os.environ.get("FLUX_URI"):
-        raise LongshoreError(
-            'no Flux instance, which kind = "flux" needs; run this under flux alloc, '
-            'or use kind = "flux-batch", which submits the job itself'
+            f'no {kind.place}, which kind = "{kind.name}" needs; run this under {kind.way_in}, or use '
+            f'kind = "{kind.batch}", which submits the job itself'
         )
     return path
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from typing import Any
 
-from longshore_study.base.durations import parse_duration
+from longshore_study.base.durations import duration_of
 from longshore_study.base.errors import EXIT_OK, EXIT_STOPPED, LongshoreError, UsageError
 from longshore_study.base.json_values import attributes
 from longshore_study.base.terminal import count
@@ -54,8 +54,9 @@ def add_session_options(
         "--dry-run", action="store_true", help="print the commands in their order, without running them"
     )
     parser.add_argument(
-        "--stop-after", metavar="TIME", help="stop within this time, such as 55m: start no launch that would end later"
-    )
+        "--stop-after", metavar="TIME", type=duration_of("--stop-after"),
+        help="stop within this time, such as 55m: start no launch that would end later",
+    )  # fmt: skip
     parser.add_argument("--only-nodes", metavar="N", type=int, help="run only launches on this number of nodes")
     parser.add_argument(
         "--in-job", action="store_true", help="run here, inside a job, even if the study file names a batch system"
@@ -65,7 +66,6 @@ def add_session_options(
 def run_session(args: argparse.Namespace, study_path: str, turns: Sequence[str] = ()) -> int:
     """Runs the launches that the session lacks, or submits jobs for them. With the tags of `turns`,
     the launches of these states run in turns. Returns the exit status."""
-    stop_after = _stop_after(args.stop_after)
     begun = time.monotonic()
     study = load(study_path)
     turns = states_of(study, turns) if turns else ()
@@ -78,7 +78,7 @@ def run_session(args: argparse.Namespace, study_path: str, turns: Sequence[str] 
         print_commands(args, launches)
         return EXIT_OK
     if launches:
-        deadline = begun + stop_after if stop_after else None
+        deadline = begun + args.stop_after if args.stop_after else None
         status = _run_locked(args, states, launches, deadline)
         if status is not None:
             return status
@@ -103,13 +103,6 @@ def _target(args: argparse.Namespace, plan: Plan, tag: str) -> Target:
     for name, kind in ((tag, "tag"), (session, "session")):
         folder_name(name, kind)  # raises an error for an empty name
     return Target(Store(args.store), plan.study.name, tag, session)
-
-
-def _stop_after(text: str | None) -> int | None:
-    try:
-        return parse_duration(text) if text is not None else None
-    except ValueError as error:
-        raise UsageError(f"--stop-after: {error}") from None
 
 
 def _of_nodes(plan: Plan, launches: list[PlannedLaunch], nodes: int | None) -> list[PlannedLaunch]:

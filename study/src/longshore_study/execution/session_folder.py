@@ -4,7 +4,6 @@ records of the current launch."""
 from __future__ import annotations
 
 import os
-import secrets
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +11,7 @@ from pathlib import Path
 from longshore_study.base.errors import LongshoreError
 from longshore_study.planning.plan import Plan
 from longshore_study.store.launch_store import Store, process_namespace
+from longshore_study.store.whole_file import write_whole
 from longshore_study.study_file.machine_reader import copy_name
 
 
@@ -45,24 +45,15 @@ def store_study_file(plan: Plan, target: Target) -> None:
             copy = folder / copy_name(machine.given)
             text = Path(machine.path).read_text(encoding="utf-8")
             if not copy.exists() or copy.read_text(encoding="utf-8") != text:
-                _write(copy, text)
+                write_whole(copy, text)
         path = folder / f"study-{plan.study.digest}.toml"
         if not path.exists():
-            _write(path, plan.study.text)
+            write_whole(path, plan.study.text)
         with suppress(OSError):
             path.touch()  # `resume` uses the newest copy
     except OSError as error:
         reason = f"cannot write to {folder}: {error.strerror}; free space or choose another --store"
         raise LongshoreError(reason) from None
-
-
-def _write(path: Path, text: str) -> None:
-    temporary = path.parent / f".{path.name}-{secrets.token_hex(4)}.{process_namespace()}.{os.getpid()}.tmp"
-    try:
-        temporary.write_text(text, encoding="utf-8")
-        temporary.rename(path)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def stored_study_files(target: Target) -> list[str]:

@@ -4,25 +4,24 @@ binding of ranks to cores."""
 from __future__ import annotations
 
 import json
-import subprocess
 from typing import Any
 
+from longshore_study.host.answers import answer_of
 from longshore_study.host.doctor import OK, UNKNOWN, WARN, CheckResult
 
-_SECONDS = 60
 _PROGRAM_TOO_OLD = "longshore-bench --list does not say"
 
 
 def ask(program: str) -> dict[str, Any] | None:
     """The JSON object that `longshore-bench --list` prints. None if there is no valid answer."""
-    try:
-        process = subprocess.run(  # noqa: S603 - a program of ours
-            [program, "--list"], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True, timeout=_SECONDS
-        )
-        answer = json.loads(process.stdout)
-    except (OSError, subprocess.SubprocessError, ValueError):
+    answer = answer_of([program, "--list"])
+    if answer is None or answer.returncode:
         return None
-    return answer if isinstance(answer, dict) else None
+    try:
+        listing = json.loads(answer.stdout)
+    except ValueError:
+        return None
+    return listing if isinstance(listing, dict) else None
 
 
 def topology_and_binding(listing: dict[str, Any] | None, ranks: int | None = None) -> list[CheckResult]:

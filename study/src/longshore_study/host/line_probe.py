@@ -5,12 +5,11 @@ from __future__ import annotations
 
 import json
 import math
-import subprocess
 
 from longshore_study.base.near_and_far import CacheLineSeconds, cache_line_seconds, least_far, nanoseconds
+from longshore_study.host.answers import answer_of
 from longshore_study.host.doctor import OK, UNKNOWN, WARN, CheckResult
 
-_MAX_SECONDS = 60
 _OPTIONS = ("--kernel", "barrier", "--transport", "threads", "--iterations", "1", "--repetitions", "1000")
 _LEAST_FAR_SECONDS = 220e-9  # the limit that plans use: src/longshore/exchange/detail/movers/pair_caches.cpp
 
@@ -19,12 +18,12 @@ def measure(program: str, pattern: str, ranks: int | None = None) -> CacheLineSe
     """Measures during barriers of `pattern`, for less than a second, with `ranks` or a rank on each
     core. None without an answer: the program is older, or ranks share cores."""
     command = [program, pattern, *_OPTIONS, *(["--ranks", str(ranks)] if ranks else []), "--json", "-"]
+    answer = answer_of(command)
+    if answer is None or answer.returncode:
+        return None
     try:
-        process = subprocess.run(  # noqa: S603 - a program of ours
-            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True, timeout=_MAX_SECONDS
-        )
-        records = [json.loads(line) for line in process.stdout.splitlines()]
-    except (OSError, subprocess.SubprocessError, ValueError):
+        records = [json.loads(line) for line in answer.stdout.splitlines()]
+    except ValueError:
         return None
     found = (cache_line_seconds(record.get("cache_line_seconds")) for record in records if isinstance(record, dict))
     return next((line for line in found if line), None)

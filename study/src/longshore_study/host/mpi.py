@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 from dataclasses import dataclass
 from functools import cache
 
 from longshore_study.host import cores
+from longshore_study.host.answers import answer_of
 
 OPEN_MPI, MPICH, INTEL, UNKNOWN = "Open MPI", "MPICH", "Intel MPI", "unknown"
 LAUNCHER_NAMES = ("mpirun", "mpiexec")
@@ -53,15 +53,14 @@ def missing_mpi(asked_for: str | None = None) -> str:
 @cache
 def identify(path: str) -> Mpi | None:
     """Kind and version of a launcher, from the output of --version. None if that call fails."""
-    try:
-        answer = subprocess.run([path, "--version"], capture_output=True, text=True, timeout=20, check=False)  # noqa: S603
-    except (OSError, subprocess.TimeoutExpired, UnicodeDecodeError):
+    answer = answer_of([path, "--version"])
+    if answer is None or answer.returncode:
         return None
     text = answer.stdout + answer.stderr
     kind = next((kind for kind, words in _MARKS.items() if any(word in text for word in words)), UNKNOWN)
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     version = next((line for line in lines if "ersion" in line or kind in line), lines[0] if lines else "unknown")
-    return Mpi(path, kind, version) if answer.returncode == 0 else None
+    return Mpi(path, kind, version)
 
 
 def placement(mpi: Mpi, ranks: int, nodes: int | None) -> list[str]:

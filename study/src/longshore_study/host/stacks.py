@@ -6,13 +6,12 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
-import subprocess
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from longshore_study.host.answers import output_of
 from longshore_study.host.mpi import INTEL, LAUNCHER_NAMES, MPICH, OPEN_MPI, Mpi, identify
 
 MPI, SHMEM, UCX = "MPI", "OpenSHMEM", "UCX"
@@ -235,16 +234,3 @@ def _version_in(text: str) -> str:
 
 def _is_program(path: Path) -> bool:
     return path.is_file() and os.access(path, os.X_OK)
-
-
-def output_of(argv: list[str]) -> str:
-    """What a program prints on stdout and stderr. Empty if the program cannot be run."""
-    if shutil.which(argv[0]) is None:
-        return ""
-    try:
-        result = subprocess.run(  # noqa: S603 - a program of this machine that prints its version or options
-            argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", timeout=20, check=False
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    return result.stdout + result.stderr

@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any
 
 from longshore_study.base import terminal
-from longshore_study.base.errors import LongshoreError, UsageError, suggestion
+from longshore_study.base.errors import LongshoreError, require_known
 from longshore_study.base.groups import grouped
 from longshore_study.base.json_values import canonical, number_in
 from longshore_study.base.near_and_far import CacheLineSeconds, cache_line_seconds
@@ -222,7 +222,7 @@ def require_metrics(wanted: Iterable[str], launches: Iterable[Launch]) -> None:
         return
     known = {name for launch in launches for result in launch.results for name in result.get("metrics") or {}}
     for name in sorted(names - known) if known else ():
-        raise UsageError(f"unknown figure '{name}'{suggestion(name, known)} (known: {', '.join(sorted(known))})")
+        require_known(name, known, "figure")
 
 
 def one_simulated_machine(figures: Iterable[Figure], what: str) -> str | None:

@@ -117,8 +117,7 @@ def _ratio(measured: Measured | None) -> dict[str, Any]:
     """A difference of logarithms as a ratio of speed with its 95 % interval."""
     if measured is None:
         return {"ratio": None, "interval": None}
-    bounds = effect.interval(measured.difference, measured.se, measured.df)
-    return {"ratio": math.exp(measured.difference), "interval": [math.exp(bound) for bound in bounds]}
+    return {"ratio": math.exp(measured.difference), "interval": [math.exp(bound) for bound in measured.interval]}
 
 
 def _welch(raw: Effect, better: str) -> dict[str, Any] | None:

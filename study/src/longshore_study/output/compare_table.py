@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -89,10 +88,7 @@ def render_pivot(comparison: Comparison, down: str | None, across: str | None, *
 
 
 def _print_pivot(comparison: Comparison, rows: Sequence[JudgedRow], down: str | None, across: str | None) -> None:
-    cells: dict[tuple[str, str], list[JudgedRow]] = defaultdict(list)
-    for row in rows:
-        factors = known_factors(row.key)
-        cells[_level(factors, down), _level(factors, across)].append(row)
+    cells = grouped(rows, lambda row: (_level(row, down), _level(row, across)))
     launches = [launch for side in (comparison.reference, comparison.new) for launch in side.launches]
     lines, columns = (_ordered_levels(rows, name, launches) for name in (down, across))
     body = [[line, *(ratio_and_verdict(cells.get((line, column), [])) for column in columns)] for line in lines]
@@ -172,21 +168,15 @@ def _label(row: JudgedRow, names: Sequence[str]) -> str:
 def _print_warnings(rows: Sequence[JudgedRow], names: list[str]) -> None:
     """Prints a line per kind of warning. Warnings that differ only in the file of a launch are of
     one kind."""
-    labels_by_kind: dict[str, list[str]] = defaultdict(list)
-    first: dict[str, str] = {}
-    for row in rows:
-        label = _label(row, names)
-        for warning in row.warnings:
-            kind = _FILE.sub("", warning)
-            first.setdefault(kind, warning)
-            labels_by_kind[kind].append(label)
-    for kind, labels in labels_by_kind.items():
+    labelled = [(warning, _label(row, names)) for row in rows for warning in row.warnings]
+    for of_kind in grouped(labelled, lambda pair: _FILE.sub("", pair[0])).values():
+        warning, labels = of_kind[0][0], [label for _, label in of_kind]
         which = "all rows" if len(labels) == len(rows) else ", ".join(labels[:4]) + (" ..." if len(labels) > 4 else "")
-        print(f"warning: {which}: {first[kind]}")
+        print(f"warning: {which}: {warning}")
 
 
-def _level(factors: dict[str, Any], name: str | None) -> str:
-    return terminal.factor(factors.get(name)) if name else "all"
+def _level(row: JudgedRow, name: str | None) -> str:
+    return terminal.factor(known_factors(row.key).get(name)) if name else "all"
 
 
 def _ordered_levels(rows: Sequence[JudgedRow], name: str | None, launches: Sequence[Launch]) -> list[str]:

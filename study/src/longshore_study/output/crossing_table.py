@@ -35,7 +35,6 @@ def render(races: Sequence[Race]) -> None:
             [choice, *(seconds(of[size]) if size in of else "-" for size in race.sizes)]
             for choice, of in race.seconds.items()
         ]
-        shared = terminal.shared_factors({name: level for name, level in race.work.items() if level not in ({}, "")})
-        title = f"{terminal.side(race.study, race.tag)}: {race.pattern}, seconds over {race.axis}{shared}"
-        terminal.print_table(title, ["choice", *headings], rows, right=headings)
+        title = f"{terminal.side(race.study, race.tag)}: {race.pattern}, seconds over {race.axis}"
+        terminal.print_table(title + terminal.shared_factors(race.work), ["choice", *headings], rows, right=headings)
         print(f"fastest: {race.sentence} (a lead of less than {race.margin:.0%} does not count)\n")

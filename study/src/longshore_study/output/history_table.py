@@ -9,6 +9,7 @@ from typing import Any
 
 from longshore_study.analyses.history import STATISTIC, HistoryRow, HistoryTable, SessionPoint
 from longshore_study.base import terminal
+from longshore_study.base.groups import grouped
 from longshore_study.base.json_values import attributes
 from longshore_study.metrics.launch_metrics import Key, names_of, unit_of_whom
 from longshore_study.stats.change_points import DRIFT, MIN_SESSIONS, ChangePoint
@@ -57,10 +58,8 @@ def change_document(row: HistoryRow, change: ChangePoint) -> dict[str, Any]:
 
 
 def render(table: HistoryTable, *, everything: bool) -> None:
-    groups: dict[tuple[str, str, str], list[HistoryRow]] = defaultdict(list)
     of_several = sessions_of_several_tags(table)
-    for row in table.rows:
-        groups[row.key.pattern, row.key.metric, row.unit].append(row)
+    groups = grouped(table.rows, lambda row: (row.key.pattern, row.key.metric, row.unit))
     for (pattern, metric, unit), rows in groups.items():
         described = [row.key.told for row in rows]
         shared, names = terminal.varying(described)
@@ -130,18 +129,19 @@ def spark(row: HistoryRow) -> str:
 
 
 def _print_changes(table: HistoryTable, *, everything: bool) -> None:
-    found = [(row.points[change.at].when, row, change) for row in table.rows for change in row.changes]
+    found = [(row, change) for row in table.rows for change in row.changes]
     if not found:
         fewest = min(len(row.points) for row in table.rows)
         more = f"; {MIN_SESSIONS} sessions are needed, and some rows have {fewest}" if fewest < MIN_SESSIONS else ""
         print(f"no change beyond the margin of {table.margin:.0%}{more}")
     name = names_of(row.key for row in table.rows)
-    by_sessions: dict[tuple[str, ...], list[tuple[HistoryRow, ChangePoint]]] = defaultdict(list)
-    for when, row, change in found:
-        before = row.points[change.at - 1]
-        after = row.points[change.at]
-        by_sessions[when, before.tag, before.session, after.tag, after.session].append((row, change))
-    for _, members in sorted(by_sessions.items()):
+
+    def sessions(found_change: tuple[HistoryRow, ChangePoint]) -> tuple[str, ...]:
+        row, change = found_change
+        before, after = row.points[change.at - 1], row.points[change.at]
+        return after.when, before.tag, before.session, after.tag, after.session
+
+    for _, members in sorted(grouped(found, sessions).items()):
         if len(members) > _MAX_LINES and not everything:
             print(summary(members, name))
             continue

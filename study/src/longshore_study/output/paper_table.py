@@ -7,33 +7,23 @@ The interval is the 95 % interval of the median from order statistics, as Hoefle
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from statistics import median
 from typing import Any
 
 from longshore_study.base import terminal
-from longshore_study.base.errors import LongshoreError, UsageError, suggestion
+from longshore_study.base.errors import LongshoreError, UsageError, require_known
 from longshore_study.base.groups import grouped
 from longshore_study.compare.level_order import in_order
 from longshore_study.metrics.launch_metrics import Figure, unit_of_whom
 from longshore_study.output import export_tables
 from longshore_study.output.export_tables import latex_text
 from longshore_study.patterns import CONTROL
+from longshore_study.stats.median_interval import median_interval
 from longshore_study.store.launch_store import Launch
 
 _STATISTIC = "median over launches [95 % interval of the median; of fewer than 6 launches: their range]"
 _MILLION = 1e6
-
-
-def median_interval(values: Sequence[float]) -> tuple[float, float]:
-    """The order statistics that enclose the median in 95 of 100 cases. The range, if there are too
-    few values."""
-    ordered, count = sorted(values), len(values)
-    below, rank = 0.0, 0  # of the binomial distribution: the probability of at most `rank` values below the median
-    while (below := below + math.comb(count, rank) / 2.0**count) <= 0.025:
-        rank += 1
-    return ordered[max(0, rank - 1)], ordered[count - max(1, rank)]
 
 
 def tables(
@@ -47,8 +37,7 @@ def tables(
     kinds = grouped(chosen, lambda f: (f.key.pattern, f.key.metric, f.simulated))
     known = {name for figure in chosen for name in _factors(figure)}
     for name in (*rows, *([column] if column else [])):
-        if name not in known:
-            raise UsageError(f"unknown factor '{name}'{suggestion(name, known)} (known: {', '.join(sorted(known))})")
+        require_known(name, known, "factor")
     return "\n".join(_table(members, launches, rows, column, form) for members in kinds.values())
 
 
@@ -125,5 +114,5 @@ def _cell(figures: Sequence[Figure], scale: float) -> str:
     middle = terminal.significant(median(values), 3)
     if len(values) == 1 or figures[0].simulated:
         return middle
-    low, high = (terminal.significant(bound, 3) for bound in median_interval(values))
+    low, high = (terminal.significant(bound, 3) for bound in median_interval(values) or (min(values), max(values)))
     return f"{middle} [{low}, {high}]"

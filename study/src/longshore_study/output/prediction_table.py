@@ -3,6 +3,7 @@ session and pattern."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -42,10 +43,7 @@ def render(rows: Sequence[Prediction]) -> None:
         if predicted:
             _print_predicted(f"{heading(study, tag, session)}: {pattern}, phase {phase}", predicted)
             print(f"{close_sentence(predicted)}\n")
-        reasons: dict[str, int] = {}
-        for row in members:
-            if row.why_not is not None:
-                reasons[row.why_not] = reasons.get(row.why_not, 0) + 1
+        reasons = Counter(row.why_not for row in members if row.why_not is not None)
         for reason, count in reasons.items():
             print(f"no prediction of {terminal.count(count, 'variant')}: {reason}")
 

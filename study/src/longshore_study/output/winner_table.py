@@ -90,7 +90,7 @@ def _print_pattern(pattern: str, ranked: list[RankedVariant]) -> None:
     work_shared, work_names = terminal.varying([entry.work for entry in ranked])
     work_names, how_names = _in_order(pattern, work_names), _in_order(pattern, how_names)
     scale, unit = _scale(ranked)
-    columns = ["", *(_heading(name) for name in (*work_names, *how_names)), unit, "spread", "of bound"]
+    columns = ["", *terminal.options([*work_names, *how_names]), unit, "spread", "of bound"]
     rows: list[list[str]] = []
     styles: list[str | None] = []
     for entry in ranked:
@@ -99,11 +99,11 @@ def _print_pattern(pattern: str, ranked: list[RankedVariant]) -> None:
             styles.append(None)
         mark = "winner" if entry.rank == 1 else "~" if entry.is_within_noise else ""
         share = "-" if entry.share is None else f"{entry.share:.0%}"
-        factors = [_level(entry.work, name) for name in work_names] + [_level(entry.how, name) for name in how_names]
+        factors = [*terminal.levels(entry.work, work_names), *terminal.levels(entry.how, how_names)]
         spread = f"{entry.spread:.0%}" if len(entry.values) > 1 else "-"
         rows.append([mark, *factors, terminal.number(entry.value / scale), spread, share])
         styles.append("best" if entry.rank == 1 else None)
-    shared = terminal.factors({_heading(name): value for name, value in {**work_shared, **how_shared}.items()})
+    shared = terminal.factors({name.replace("_", "-"): level for name, level in {**work_shared, **how_shared}.items()})
     title = f"{pattern}: {shared}" if shared else pattern
     terminal.print_table(title, columns, rows, right=columns[-3:], styles=styles)
     terminal.print_line(
@@ -185,11 +185,3 @@ def _scale(ranked: list[RankedVariant]) -> tuple[float, str]:
     """The divisor of the values and the unit: millions if a value is at least one million."""
     unit = unit_of_whom(ranked[0].unit, ranked[0].figures[0].per)
     return (1e6, f"10^6 {unit}") if max(entry.value for entry in ranked) >= 1e6 else (1.0, unit)
-
-
-def _heading(name: str) -> str:
-    return name.replace("_", "-")
-
-
-def _level(factors: Mapping[str, Any], name: str) -> str:
-    return terminal.factor(factors[name]) if name in factors else ""

@@ -7,7 +7,6 @@ cells about equally often, and a drift of the machine affects all cells alike.
 
 from __future__ import annotations
 
-import itertools
 import math
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -16,6 +15,7 @@ from functools import cached_property
 from typing import Any
 
 from longshore_study.base.errors import UsageError
+from longshore_study.base.groups import combinations_of
 from longshore_study.patterns import CONTROL, PATTERNS
 from longshore_study.store import launch_store
 from longshore_study.study_file import environment_variables
@@ -244,8 +244,8 @@ def _cells_of_pattern(study: Study, block: PatternBlock) -> Iterator[Cell]:
     # one domain. So a factor with tuples as levels varies between launches.
     tuples = {name: levels for name, levels in block.within.items() if factors[name].numbers_in_one > 1}
     lists = {name: levels for name, levels in block.within.items() if name not in tuples}
-    for between in _cross(block.between):
-        for chosen in _cross(tuples):
+    for between in combinations_of(block.between):
+        for chosen in combinations_of(tuples):
             swept = {**lists, **{name: [level] for name, level in chosen.items()}}
             within = _not_excluded(study, block, between, swept)
             if within is None:
@@ -297,7 +297,7 @@ def _not_excluded(
         return None if any(condition.matches(between) for condition in block.exclude) else within
     kept = [
         variant
-        for variant in _cross(within)
+        for variant in combinations_of(within)
         if not any(condition.matches({**between, **variant}) for condition in block.exclude)
     ]
     if not kept:
@@ -313,7 +313,7 @@ def _not_excluded(
 
 
 def _cells_of_external(external: External) -> Iterator[Cell]:
-    for between in _cross(external.between):
+    for between in combinations_of(external.between):
         if not any(condition.matches(between) for condition in external.exclude):
             yield Cell(external.name, between, {}, external.launch_settings, external)
 
@@ -338,12 +338,6 @@ def _control_cells(cells: list[Cell]) -> list[Cell]:
         if known is None or known.launch_settings.launches < launch_settings.launches:
             controls[control.cell_id] = control
     return list(controls.values())
-
-
-def _cross(levels: Mapping[str, list[Any]]) -> Iterator[dict[str, Any]]:
-    names = list(levels)
-    for values in itertools.product(*(levels[name] for name in names)):
-        yield dict(zip(names, values, strict=True))
 
 
 def _option_name(factor: str) -> str:

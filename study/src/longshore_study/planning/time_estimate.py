@@ -3,11 +3,11 @@ from their sizes."""
 
 from __future__ import annotations
 
-import itertools
 import statistics
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from longshore_study.base.groups import combinations_of
 from longshore_study.patterns import PATTERNS
 from longshore_study.planning.plan import Cell
 from longshore_study.store.launch_store import Launch
@@ -62,8 +62,8 @@ def guessed_seconds(cell: Cell) -> float:
 
 
 def _variants(cell: Cell) -> Iterator[dict[str, Any]]:
-    for levels in itertools.product(*cell.within.values()):
-        yield {**cell.between, **dict(zip(cell.within, levels, strict=True))}
+    for levels in combinations_of(cell.within):
+        yield {**cell.between, **levels}
 
 
 def _corners(cell: Cell) -> list[dict[str, Any]]:

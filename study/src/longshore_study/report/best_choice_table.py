@@ -11,9 +11,9 @@ from longshore_study.base.texts import counted, figure, share
 from longshore_study.output.next_commands import next_commands
 from longshore_study.patterns import CONTROL
 from longshore_study.report.facts import Facts
-from longshore_study.report.fastest import fastest
+from longshore_study.report.fastest import fastest, share_and_remark
 from longshore_study.report.labels import pattern_title
-from longshore_study.report.marks import strip, strip_axis, vertical
+from longshore_study.report.marks import named_axis, strip, vertical
 from longshore_study.report.markup import Child, Element, element, percent, remark
 from longshore_study.report.scales import Scale
 from longshore_study.report.tables import column_heads
@@ -129,8 +129,7 @@ def _table(facts: Facts, best: list[BestChoiceOfSide]) -> Element:
     scale = Scale(0.0, max([1.0, *shares]) * 1.04)
     heads: list[tuple[str, Child]] = [("name", "Best of"), ("value number", "Figure")]
     if shares:
-        axis = [element("span", "share of the bound", class_="axis-name"), strip_axis(scale.ticks(share, 4))]
-        heads += [("plot", axis), ("share number", "Share")]
+        heads += [("plot", named_axis("share of the bound", scale.ticks(share, 4))), ("share number", "Share")]
     heads.append(("choice", "Choose"))
     rows = []
     for entry in best:
@@ -142,7 +141,8 @@ def _table(facts: Facts, best: list[BestChoiceOfSide]) -> Element:
             element("td", figure(choice.best.value, choice.best.unit), class_="c-value number"),
         ]
         if shares:
-            cells += [element("td", _bar(entry, scale), class_="c-plot"), _share(choice)]
+            cells += [element("td", _bar(entry, scale), class_="c-plot")]
+            cells.append(element("td", share_and_remark(choice.best, "no bound"), class_="c-share number"))
         cells.append(_choice(entry, with_side=len(facts.sides) > 1))
         rows.append(element("tr", cells))
     return element(
@@ -202,15 +202,6 @@ def _bar(entry: BestChoiceOfSide, scale: Scale) -> Element:
         return strip(vertical(scale, 1.0, "bound"), label=f"{name}: share of the bound not known")
     bar = element("rect", x="0", y="28%", height="44%", width=percent(scale.clipped(best_share)), class_="bar s1")
     return strip(bar, vertical(scale, 1.0, "bound"), label=f"{name}: {share(best_share)} of the bound")
-
-
-def _share(choice: BestChoice) -> Element:
-    return element(
-        "td",
-        "no bound" if choice.best.share is None else share(choice.best.share),
-        [" ", element("span", choice.best.share_remark, class_="close")] if choice.best.share_remark else None,
-        class_="c-share number",
-    )
 
 
 def _details(facts: Facts) -> list[str]:

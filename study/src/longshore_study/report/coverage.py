@@ -73,7 +73,7 @@ def _failed(facts: Facts) -> Iterable[Absence]:
 
 def _invalid(facts: Facts) -> Iterable[Absence]:
     """One line for each variant that was above its bound, with the reason of its first launch."""
-    first_figures = {(f.side, f.key): f for f in reversed(facts.main_figures) if f.why_implausible}
+    first_figures = {(f.side, f.identity): f for f in reversed(facts.main_figures) if f.why_implausible}
     for f in reversed(first_figures.values()):
         yield Absence("invalid?", f.pattern, _all_factors(f), f.side, f.why_implausible or "")
 
@@ -131,16 +131,12 @@ def _sessions(facts: Facts) -> Element:
     groups = grouped(facts.all_launches, lambda launch: (launch.tag, launch.session, launch.study))
     rows = []
     for (tag, session, study), launches in groups.items():
-        variants = {f.key for f in main_figures if (f.tag, f.session, f.study) == (tag, session, study)}
+        variants = {f.identity for f in main_figures if (f.tag, f.session, f.study) == (tag, session, study)}
         started = sorted(str(x.envelope["started"]) for x in launches if x.envelope.get("started"))
         failures = sum(1 for x in launches if x.path in failed)
-        rows.append((tag, session, study, _utc(started[0]) if started else "–", len(launches), failures, len(variants)))
-    heads = ("Tag", "Session", "Study", "Started", *NUMBERS)
-    body = [
-        element("tr", [element("td", str(v), class_="number" if isinstance(v, int) else None) for v in row])
-        for row in rows
-    ]
-    return scroll_table(heads, body, "sessions", numbers=NUMBERS)
+        numbers = map(str, (len(launches), failures, len(variants)))
+        rows.append([tag, session, study, _utc(started[0]) if started else "–", *numbers])
+    return scroll_table(("Tag", "Session", "Study", "Started", *NUMBERS), rows, "sessions", numbers=NUMBERS)
 
 
 def _utc(text: str) -> str:
@@ -152,16 +148,8 @@ def _utc(text: str) -> str:
 
 def _table(lines: Sequence[Absence], *, with_side: bool) -> Child:
     heads = ("What", "Pattern", "Variant", *(("Side",) if with_side else ()), "Variants", "Why")
-    rows = [
-        element(
-            "tr",
-            element("td", element("b", a.kind)),
-            element("td", pattern_title(a.pattern)),
-            element("td", a.variant),
-            element("td", a.side) if with_side else None,
-            element("td", str(a.variants), class_="number"),
-            element("td", a.reason),
-        )
-        for a in lines
-    ]
+    rows: list[list[Child]] = []
+    for a in lines:
+        side = [a.side] if with_side else []
+        rows.append([element("b", a.kind), pattern_title(a.pattern), a.variant, *side, str(a.variants), a.reason])
     return scroll_table(heads, rows, "what is missing", numbers=NUMBERS)

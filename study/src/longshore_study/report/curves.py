@@ -16,8 +16,8 @@ from longshore_study.patterns import CONTROL, PATTERNS
 from longshore_study.report.bounds import Bound, bound_for, bounds_text
 from longshore_study.report.facts import Facts, PlottedFigure, by_key, median_value
 from longshore_study.report.labels import SELF_EXPLAINING, level_text, metric_title, naming
-from longshore_study.report.marks import SERIES_COUNT, SERIES_SHAPES, Axes, chart, legend, line, mark, polyline
-from longshore_study.report.markup import Child, Element, element, percent, remark
+from longshore_study.report.marks import SERIES_COUNT, Axes, chart, legend, line, mark, polyline, series_look
+from longshore_study.report.markup import Child, Element, details, element, percent, remark
 from longshore_study.report.scales import Scale, for_figures
 
 SIZES = {
@@ -223,12 +223,17 @@ def _block(facts: Facts, figures: Sequence[PlottedFigure], factor: str) -> Eleme
 
 def small_multiples(drawn: Sequence[Element]) -> list[Child]:
     """The panels side by side; those beyond the first PANELS_SHOWN are folded."""
-    rest = drawn[PANELS_SHOWN:]
-    folded = [element("summary", counted(len(rest), "more panel")), element("div", rest, class_="panels")]
     return [
         element("div", drawn[:PANELS_SHOWN], class_="panels" + (" single" if len(drawn) == 1 else "")),
-        element("details", folded) if rest else None,
+        folded_panels(drawn[PANELS_SHOWN:], "more panel"),
     ]
+
+
+def folded_panels(panels: Sequence[Element], singular: str, plural: str | None = None) -> Element | None:
+    """`singular` and `plural` name the panels beside their number."""
+    if not panels:
+        return None
+    return details(counted(len(panels), singular, plural), element("div", panels, class_="panels"))
 
 
 def size_scale(sizes: Sequence[float]) -> Scale:
@@ -270,24 +275,24 @@ def draw_panel(axes: Axes, panel: Panel, metric: str, bound_name: str = "memory 
 
 
 def _series(axes: Axes, series: Series) -> Element:
-    style = f"s{series.look + 1}" + (" open" if series.dashed else "")
+    shape, style = series_look(series.look)
+    marks_style = style + (" open" if series.dashed else "")
     positions = [(axes.x.fraction(p.size), 1 - axes.y.clipped(p.value)) for p in series.points]
     spans = [
-        line(x, 1 - axes.y.clipped(p.low), x, 1 - axes.y.clipped(p.high), f"span {style}")
+        line(x, 1 - axes.y.clipped(p.low), x, 1 - axes.y.clipped(p.high), f"span {marks_style}")
         for p, (x, _) in zip(series.points, positions, strict=True)
         if p.high > p.low
     ]
     dots = [
-        mark(SERIES_SHAPES[series.look], x, y, style, _tooltip(series, p))
-        for p, (x, y) in zip(series.points, positions, strict=True)
+        mark(shape, x, y, marks_style, _tooltip(series, p)) for p, (x, y) in zip(series.points, positions, strict=True)
     ]
     return element(
         "g",
-        polyline(positions, style + (" dashed" if series.dashed else "")),
+        polyline(positions, marks_style + (" dashed" if series.dashed else "")),
         spans,
         dots,
         class_="series",
-        data_series=style.split(maxsplit=1)[0],
+        data_series=style,
     )
 
 
@@ -304,4 +309,4 @@ def curve_legend(drawn: Sequence[Panel]) -> Element | None:
     names = {s.name: s.look for p in drawn for s in p.series}
     if len(names) < 2:
         return None
-    return legend([(SERIES_SHAPES[look], f"s{look + 1}", name) for name, look in sorted(names.items())])
+    return legend([(*series_look(look), name) for name, look in sorted(names.items())])

@@ -14,7 +14,7 @@ from longshore_study.base.texts import counted
 from longshore_study.compare.comparison import Comparison
 from longshore_study.output import compare_document, guideline_table
 from longshore_study.report.facts import Facts
-from longshore_study.report.markup import Element, element, section
+from longshore_study.report.markup import Element, element, remark, section
 
 FIGURE_COLUMNS = (
     "side", "study", "tag", "session",
@@ -38,12 +38,10 @@ def downloads_section(facts: Facts) -> Element:
     return section(
         "data",
         "Data",
-        element(
-            "p",
+        remark(
             "The data of this page. Repetitions are in the files of the store, which ",
             element("code", "longshore export"),
             " also reads.",
-            class_="note",
         ),
         element("ul", links, class_="downloads"),
     )

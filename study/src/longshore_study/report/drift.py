@@ -13,7 +13,7 @@ from longshore_study.base.texts import change, figure, plain_number
 from longshore_study.compare.comparison import DEFAULT_MARGIN
 from longshore_study.report.facts import Facts, PlottedFigure, by_key, median_value
 from longshore_study.report.labels import pattern_title
-from longshore_study.report.marks import SERIES_SHAPES, Axes, chart, legend, line, mark
+from longshore_study.report.marks import Axes, chart, legend, line, mark, series_look
 from longshore_study.report.markup import Child, Element, element, remark, section
 from longshore_study.report.scales import Scale, log_around, round_numbers
 
@@ -105,21 +105,14 @@ def _panel(facts: Facts, pattern: str, margin: float) -> Element | None:
         ),
         line(0, 1 - y.fraction(1), 1, 1 - y.fraction(1), "unity"),
     ]
-    dots = [
-        mark(
-            SERIES_SHAPES[i % len(SERIES_SHAPES)],
-            x.fraction(d.position + 1),
-            1 - y.clipped(d.ratio),
-            f"s{i % 8 + 1} dot",
-            f"{side}, session {session}, run {d.position + 1}: {figure(d.ratio)} (median of {d.variants} variants)",
-        )
-        for i, ((side, session), deviations) in enumerate(sessions.items())
-        for d in deviations
-    ]
-    names = [
-        (SERIES_SHAPES[i % len(SERIES_SHAPES)], f"s{i % 8 + 1}", _session_name(key, deviations))
-        for i, (key, deviations) in enumerate(sessions.items())
-    ]
+    dots, names = [], []
+    for index, ((side, session), deviations) in enumerate(sessions.items()):
+        shape, style = series_look(index)
+        names.append((shape, style, _session_name((side, session), deviations)))
+        for d in deviations:
+            run = f"{side}, session {session}, run {d.position + 1}"
+            title = f"{run}: {figure(d.ratio)} (median of {d.variants} variants)"
+            dots.append(mark(shape, x.fraction(d.position + 1), 1 - y.clipped(d.ratio), f"{style} dot", title))
     return element(
         "figure",
         element("figcaption", pattern_title(pattern)),

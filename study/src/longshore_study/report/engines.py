@@ -92,19 +92,20 @@ def _hops(summaries: Sequence[EngineSummary], names: Naming) -> Element:
     return scroll_table([*heads, *PERCENTILES], rows, "hops")
 
 
-def _hop_rows(summary: EngineSummary, names: Naming) -> list[Element]:
+def _hop_rows(summary: EngineSummary, names: Naming) -> list[list[Child]]:
+    """Cells of several hops span their rows."""
     rows = []
     for index, hop in enumerate(summary.hops):
         cells: list[Child] = []
         if index == 0:
             cells.append(element("th", names.markup(summary.factors), scope="row", rowspan=len(summary.hops)))
-        cells += [element("td", text) for text in _hop_texts(hop)]
+        cells += _hop_texts(hop)
         if index == 0 or summary.hops[index - 1].direction != hop.direction:
             latency = summary.latency.get(hop.direction)
             rows_of_direction = sum(other.direction == hop.direction for other in summary.hops)
             known = latency.seconds if latency else {}
             cells += [element("td", seconds(known.get(name)), rowspan=rows_of_direction) for name in PERCENTILES]
-        rows.append(element("tr", cells))
+        rows.append(cells)
     return rows
 
 

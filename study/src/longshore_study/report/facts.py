@@ -6,7 +6,7 @@ metrics/launch_metrics.py decides which results are figures.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from itertools import chain
 from statistics import median
@@ -21,9 +21,9 @@ from longshore_study.base.json_values import canonical
 from longshore_study.compare.comparison import Comparison
 from longshore_study.compare.guideline_check import GuidelineRow
 from longshore_study.compare.judged_row import JudgedRow
-from longshore_study.metrics.launch_metrics import Figure, Measurements, main_metric, measure_sides
-from longshore_study.metrics.memory_speeds import MemorySpeeds
+from longshore_study.metrics.launch_metrics import Figure, Measurements, measure_sides
 from longshore_study.patterns import pattern_rank
+from longshore_study.report.work_groups import split_by_work
 from longshore_study.store.launch_store import Launch
 from longshore_study.store.records import Record
 from longshore_study.store.selection import Side
@@ -33,40 +33,25 @@ Factors = tuple[tuple[str, str], ...]
 FigureKey = tuple[str, str, str, Factors]
 
 
-@dataclass(frozen=True, slots=True)
-class PlottedFigure:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlottedFigure(Figure):
+    """A figure with the facts of its launch and of its result. Metrics other than the main one are
+    only in the downloads."""
+
     side: str
     study: str
-    tag: str
-    session: str
     cell_id: str
     launch_index: int
-    position: int | None
     pattern: str
     factors: dict[str, Any]
     metric: str
-    value: float
-    unit: str
-    better: str
-    main: bool
-    """Whether the pattern is judged by this metric. Other metrics are only in the downloads."""
-    why_implausible: str | None
-    """The reason, if the value is above a bound; None for plausible values."""
     verified: bool | None
     repetitions: int | None
     spread: tuple[float, float] | None
     """The 10th and the 90th percentile of the repetitions, divided by the value; None for
     aggregates."""
-    imported: bool
-    """Whether the figure was imported. Then its repetitions are unknown."""
-    nodes: int | None
-    """The number of nodes of the launch, including virtual nodes. None if it is not recorded."""
-    key: FigureKey
+    identity: FigureKey
     """Identifies the measured quantity; the same on all sides."""
-    payload_bytes: float | None = None
-    """The bytes that a rank sends in one operation."""
-    speeds: MemorySpeeds | None = None
-    """The speeds of memory, if this is the figure of control's copy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +133,11 @@ class Facts:
     def of_pattern(self, pattern: str) -> list[PlottedFigure]:
         return self._by_pattern.get(pattern, [])
 
+    def alike(self, pattern: str) -> list[list[PlottedFigure]]:
+        """The main figures of a pattern, by metric, unit and kind of work."""
+        kinds = grouped(self.of_pattern(pattern), lambda f: (f.metric, f.unit))
+        return [group for figures in kinds.values() for group in split_by_work(figures, pattern, lambda f: f.factors)]
+
     @cached_property
     def ranked(self) -> dict[str, list[RankedVariant]]:
         """The ranked variants by side. Figures above their bounds are left out: coverage.py lists
@@ -179,17 +169,16 @@ def gather_facts(
     kinds = by_machine(launch for side in sides for launch in side.launches)
     rows = comparison.rows if comparison else []
     measured = [row for row in rows if row.simulated is None]
-    facts = _facts_of_kind(
-        _sides_of(sides, kinds.pop(None, [])),
+    return replace(
+        _facts_of_kind(_sides_of(sides, kinds.pop(None, []))),
         # A comparison that has only simulated rows is shown like one of measured rows.
-        replace(comparison, rows=measured) if comparison and measured else comparison,
-        guidelines,
+        comparison=replace(comparison, rows=measured) if comparison and measured else comparison,
+        guidelines=dict(guidelines or {}),
         attribution=attribution,
-        past=past,
+        history=past,
+        simulated={str(machine): _facts_of_kind(_sides_of(sides, launches)) for machine, launches in kinds.items()},
+        simulated_rows=tuple(row for row in rows if row.simulated is not None) if measured else (),
     )
-    simulated = {str(machine): _facts_of_kind(_sides_of(sides, launches)) for machine, launches in kinds.items()}
-    beside = tuple(row for row in rows if row.simulated is not None) if measured else ()
-    return replace(facts, simulated=simulated, simulated_rows=beside)
 
 
 def _sides_of(sides: Sequence[Side], launches: Sequence[Launch]) -> list[Side]:
@@ -198,36 +187,22 @@ def _sides_of(sides: Sequence[Side], launches: Sequence[Launch]) -> list[Side]:
     return [replace(side, launches=[launch for launch in side.launches if id(launch) in chosen]) for side in sides]
 
 
-def _facts_of_kind(
-    sides: Sequence[Side],
-    comparison: Comparison | None = None,
-    guidelines: Mapping[str, Sequence[GuidelineRow]] | None = None,
-    *,
-    attribution: Attribution | None = None,
-    past: history.HistoryTable | None = None,
-) -> Facts:
+def _facts_of_kind(sides: Sequence[Side]) -> Facts:
+    """The figures, and what is missing, of measured launches or of those of one machine."""
     # Figures of different studies match only if the sides are studies, not tags.
     with_study = all(side.is_tag for side in sides)
     measured = measure_sides([side.launches for side in sides], metrics=["all"], with_study=with_study)
     pairs = list(zip(sides, measured, strict=True))
-    plotted = {side.name: _figures(side, m) for side, m in pairs}
     return Facts(
         stored_sides=tuple(sides),
-        comparison=comparison,
-        guidelines=dict(guidelines or {}),
-        figures=tuple(chain.from_iterable(plotted.values())),
-        main_measured={
-            side.name: [figure for figure, f in zip(m.figures, plotted[side.name], strict=True) if f.main]
-            for side, m in pairs
-        },
+        figures=tuple(figure for side, m in pairs for figure in _figures(side, m)),
+        main_measured={side.name: [figure for figure in m.figures if figure.main] for side, m in pairs},
         absent=tuple(
             MissingVariant(side.name, key.pattern, key.shown_factors, reason)
             for side, m in pairs
             for key, reason in m.absent.items()
         ),
         failed=tuple(FailedLaunch(side.name, launch) for side, m in pairs for launch in m.failed),
-        attribution=attribution,
-        history=past,
     )
 
 
@@ -236,7 +211,7 @@ def frozen(factors: Mapping[str, Any]) -> Factors:
 
 
 def by_key(figures: Iterable[PlottedFigure]) -> dict[FigureKey, list[PlottedFigure]]:
-    return grouped(figures, lambda figure: figure.key)
+    return grouped(figures, lambda figure: figure.identity)
 
 
 def median_value(figures: Sequence[PlottedFigure]) -> float:
@@ -255,29 +230,18 @@ def _figures(side: Side, measured: Measurements) -> list[PlottedFigure]:
         factors = f.key.shown_factors
         figures.append(
             PlottedFigure(
+                **{one.name: getattr(f, one.name) for one in fields(Figure)},
                 side=side.name,
                 study=launch.study,
-                tag=launch.tag,
-                session=f.session,
                 cell_id=launch.cell_id,
                 launch_index=launch.launch_index,
-                position=f.position,
                 pattern=f.key.pattern,
                 factors=factors,
                 metric=f.key.metric,
-                value=f.value,
-                unit=f.unit,
-                better=f.better,
-                main=f.key.metric == main_metric(f.key.pattern, result["variant"], result.get("metrics") or {}),
-                why_implausible=f.why_implausible,
                 verified=result.get("verified"),
                 repetitions=result.get("repetitions"),
                 spread=_spread(result.get("seconds"), f.better),
-                imported=launch.imported,
-                nodes=f.nodes,
-                key=(f.key.study, f.key.pattern, f.key.metric, frozen(factors)),
-                payload_bytes=f.payload_bytes,
-                speeds=f.speeds,
+                identity=(f.key.study, f.key.pattern, f.key.metric, frozen(factors)),
             )
         )
     return figures

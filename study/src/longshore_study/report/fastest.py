@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from longshore_study.analyses.winners import RankedVariant
@@ -10,7 +10,7 @@ from longshore_study.base.groups import grouped
 from longshore_study.base.json_values import canonical
 from longshore_study.base.texts import counted, figure, share
 from longshore_study.report.facts import Facts
-from longshore_study.report.labels import Naming, naming, pattern_title
+from longshore_study.report.labels import naming, pattern_title
 from longshore_study.report.markup import Child, Element, element, remark, section
 from longshore_study.report.tables import folded, scroll_table
 
@@ -22,7 +22,6 @@ NUMBERS = ("Figure", "Lead", "Of the bound")
 class Winner:
     best: RankedVariant
     runner_up: RankedVariant | None
-    contestants: int
     # The choices and the work in words; empty if nothing else was measured.
     name: str
     runner_up_name: str
@@ -56,23 +55,13 @@ def fastest(facts: Facts) -> list[Winner]:
     )
 
 
-def _of_pattern(side: str, ranked: Sequence[RankedVariant]) -> list[Winner]:
+def _of_pattern(side: str, ranked: Sequence[RankedVariant]) -> Iterator[Winner]:
     chosen, given = naming(entry.how for entry in ranked), naming(entry.work for entry in ranked)
-    works = grouped(ranked, lambda entry: canonical(entry.work))
-    return [_winner(side, members, chosen, given) for members in works.values()]
-
-
-def _winner(side: str, members: Sequence[RankedVariant], chosen: Naming, given: Naming) -> Winner:
-    best, second = members[0], members[1] if len(members) > 1 else None
-    return Winner(
-        best=best,
-        runner_up=second,
-        contestants=len(members),
-        name=", ".join(chosen.parts(best.how)),
-        runner_up_name=", ".join(chosen.parts(second.how)) if second else "",
-        problem=", ".join(given.parts(best.work)),
-        side=side,
-    )
+    for members in grouped(ranked, lambda entry: canonical(entry.work)).values():
+        best, second = members[0], members[1] if len(members) > 1 else None
+        runner_up_name = ", ".join(chosen.parts(second.how)) if second else ""
+        problem = ", ".join(given.parts(best.work))
+        yield Winner(best, second, ", ".join(chosen.parts(best.how)), runner_up_name, problem, side)
 
 
 def fastest_section(facts: Facts) -> Element | None:
@@ -96,32 +85,28 @@ def _table(facts: Facts, rows: Sequence[Winner]) -> Child:
     return scroll_table(heads, [_row(w, with_side=with_side) for w in rows], "fastest choices", numbers=NUMBERS)
 
 
-def _row(winner: Winner, *, with_side: bool) -> Element:
+def _row(winner: Winner, *, with_side: bool) -> list[Child]:
     lead, best = winner.lead, winner.best
-    return element(
-        "tr",
+    spread = f"{figure(min(best.values), best.unit)} to {figure(max(best.values), best.unit)}"
+    launches = f"{counted(len(best.values), 'launch', 'launches')} from {spread}"
+    return [
         element("td", pattern_title(best.pattern), class_="unbroken"),
-        element("td", winner.problem or "–"),
-        element("td", winner.side) if with_side else None,
-        element("td", element("b", winner.name) if winner.name else "the only choice"),
-        element(
-            "td",
-            figure(best.value, best.unit),
-            class_="number",
-            title=f"{counted(len(best.values), 'launch', 'launches')} from "
-            f"{figure(min(best.values), best.unit)} to {figure(max(best.values), best.unit)}",
-        ),
-        element("td", winner.runner_up_name or "no other"),
-        element(
-            "td",
+        winner.problem or "–",
+        *([winner.side] if with_side else []),
+        element("b", winner.name) if winner.name else "the only choice",
+        element("td", figure(best.value, best.unit), class_="number", title=launches),
+        winner.runner_up_name or "no other",
+        [
             f"×{lead:.2f}" if lead and lead < 10 else f"×{figure(lead)}" if lead else "",
             [" ", element("span", "close", class_="close")] if not winner.separated else None,
-            class_="number",
-        ),
-        element(
-            "td",
-            "–" if best.share is None else share(best.share),
-            [" ", element("span", best.share_remark, class_="close")] if best.share_remark else None,
-            class_="number",
-        ),
-    )
+        ],
+        share_and_remark(best),
+    ]
+
+
+def share_and_remark(variant: RankedVariant, unknown: str = "–") -> Child:
+    """The share of the bound, with the word that explains it."""
+    if variant.share is None:
+        return unknown
+    word = variant.share_remark
+    return [share(variant.share), [" ", element("span", word, class_="close")] if word else None]

@@ -16,7 +16,7 @@ from longshore_study.compare.judged_row import JudgedRow
 from longshore_study.patterns import pattern_rank
 from longshore_study.report.facts import Facts
 from longshore_study.report.labels import Naming, metric_title, naming, pattern_title
-from longshore_study.report.marks import band, grid, interval, mark, strip, strip_axis, vertical
+from longshore_study.report.marks import band, grid, interval, mark, named_axis, strip, vertical
 from longshore_study.report.markup import Child, Element, element, remark, section
 from longshore_study.report.ratio_text import kinds_text, ratio_text, shows_raw
 from longshore_study.report.scales import Scale, log_around
@@ -121,7 +121,7 @@ def _table(comparison: Comparison, rows: Sequence[JudgedRow], names: Naming, loo
         ("name", "Variant", "text"),
         ("reference number", comparison.reference.name, "number"),
         ("new number", comparison.new.name, "number"),
-        ("plot", [element("span", "ratio, log axis", class_="axis-name"), strip_axis(ticks)], ""),
+        ("plot", named_axis("ratio, log axis", ticks), ""),
         ("ratio number", "Ratio [95 %]", "number"),
         ("verdict", "Verdict", "text"),
     ]

@@ -68,24 +68,19 @@ def _table(tag: str, rows: Sequence[GuidelineRow], names: Naming) -> Element:
     return scroll_table(heads, [_row(row, names) for row in rows], f"guidelines of {tag}")
 
 
-def _row(row: GuidelineRow, names: Naming) -> Element:
+def _row(row: GuidelineRow, names: Naming) -> list[Child]:
     style, glyph = LOOKS[row.verdict]
-    where = names.parts(_where(row))
+    where = ", ".join(names.parts(_where(row)))
     notes = [row.guideline.why] if row.guideline.why and row.holds is False else []
-    return element(
-        "tr",
-        element("td", state_badge(glyph, row.verdict, style)),
+    return [
+        state_badge(glyph, row.verdict, style),
         element("td", pattern_title(row.pattern), class_="unbroken"),
-        element("td", element("b", _factors(row.guideline.faster))),
-        element(
-            "td",
-            _factors(row.guideline.than),
-            [element("span", note, class_="warning") for note in (*notes, *row.warnings)],
-        ),
-        element("td", _measured(row)),
-        element("td", _slower_cell(row)),
-        element("td", ", ".join(where), class_="part") if names.varying else None,
-    )
+        element("b", _factors(row.guideline.faster)),
+        [_factors(row.guideline.than), [element("span", note, class_="warning") for note in (*notes, *row.warnings)]],
+        _measured(row),
+        _slower_cell(row),
+        *([element("td", where, class_="part")] if names.varying else []),
+    ]
 
 
 def _measured(row: GuidelineRow) -> str:

@@ -7,16 +7,16 @@ from collections.abc import Sequence
 
 from longshore_study.analyses.history import HistoryRow
 from longshore_study.base.texts import change, counted, figure, plain_number, quantity
+from longshore_study.report.curves import PANELS_SHOWN, folded_panels
 from longshore_study.report.facts import Facts
 from longshore_study.report.labels import Naming, metric_title, naming, pattern_title
-from longshore_study.report.marks import SERIES_SHAPES, Axes, chart, legend, line, mark
+from longshore_study.report.marks import SERIES_COUNT, Axes, chart, legend, line, mark, series_look
 from longshore_study.report.markup import Child, Element, element, remark, section
 from longshore_study.report.scales import Scale, log_around, round_numbers
 from longshore_study.stats.change_points import STEP, ChangePoint
 
 MIN_SESSIONS = 6
 """With fewer sessions, a comparison of two tags shows more."""
-PANELS_SHOWN = 6
 
 
 def history_section(facts: Facts) -> Element | None:
@@ -38,18 +38,11 @@ def history_section(facts: Facts) -> Element | None:
         "History",
         remark(note),
         _change_list(changed, rows) if changed else element("p", "No figure changed beyond the margin."),
-        legend([(_shape(k), f"s{k % 8 + 1}", tag) for k, tag in enumerate(tags)]) if 1 < len(tags) <= 8 else None,
+        legend([(*series_look(k), tag) for k, tag in enumerate(tags)]) if 1 < len(tags) <= SERIES_COUNT else None,
         element("div", drawn[:PANELS_SHOWN], class_="panels") if drawn else None,
-        _folded(drawn[PANELS_SHOWN:], "more figure that changed", "more figures that changed"),
-        _folded(quiet, "figure that did not change", "figures that did not change"),
+        folded_panels(drawn[PANELS_SHOWN:], "more figure that changed", "more figures that changed"),
+        folded_panels(quiet, "figure that did not change", "figures that did not change"),
     )
-
-
-def _folded(panels: Sequence[Element], singular: str, plural: str) -> Element | None:
-    if not panels:
-        return None
-    summary = element("summary", counted(len(panels), singular, plural))
-    return element("details", summary, element("div", panels, class_="panels"))
 
 
 def _change_list(changed: Sequence[HistoryRow], rows: Sequence[HistoryRow]) -> Element:
@@ -97,15 +90,13 @@ def history_panel(row: HistoryRow, rows: Sequence[HistoryRow], tags: Sequence[st
         line(x.fraction(first + 0.6), 1 - y.clipped(level), x.fraction(end + 0.4), 1 - y.clipped(level), "median s1")
         for first, end, level in row.levels()
     ]
-    dots = [
-        mark(
-            _shape(tags.index(point.tag)), x.fraction(k + 1), 1 - y.clipped(point.value),
-            f"s{tags.index(point.tag) % 8 + 1} dot",
-            f"{point.tag}, {point.session}{', ' + point.when[:10] if point.when else ''}: "
-            f"{figure(point.value, row.unit)} ({counted(point.launches, 'launch', 'launches')})",
-        )
-        for k, point in enumerate(row.points)
-    ]  # fmt: skip
+    dots = []
+    for k, point in enumerate(row.points):
+        shape, style = series_look(tags.index(point.tag))
+        session = f"{point.tag}, {point.session}{', ' + point.when[:10] if point.when else ''}"
+        launches = counted(point.launches, "launch", "launches")
+        title = f"{session}: {figure(point.value, row.unit)} ({launches})"
+        dots.append(mark(shape, x.fraction(k + 1), 1 - y.clipped(point.value), f"{style} dot", title))
     name = f"{pattern_title(row.key.pattern)}: {_names(row, rows).text(_factors(row))}"
     return element(
         "figure",
@@ -113,7 +104,3 @@ def history_panel(row: HistoryRow, rows: Sequence[HistoryRow], tags: Sequence[st
         chart(axes, *events, *levels, *dots, label=f"{name} over sessions", style="low"),
         class_="panel",
     )
-
-
-def _shape(index: int) -> str:
-    return SERIES_SHAPES[index % len(SERIES_SHAPES)]

@@ -13,10 +13,10 @@ from longshore_study.compare.slow_hosts import launch_speeds
 from longshore_study.patterns import CONTROL
 from longshore_study.report.facts import Facts
 from longshore_study.report.launch_dots import side_style
-from longshore_study.report.marks import grid, legend, line, mark, strip, strip_axis, vertical
+from longshore_study.report.marks import grid, legend, line, mark, named_axis, strip, vertical
 from longshore_study.report.markup import Child, Element, element, remark, section
 from longshore_study.report.scales import Scale, log_around
-from longshore_study.report.tables import sortable_table
+from longshore_study.report.tables import side_numbers, sortable_table
 from longshore_study.store.hosts import hosts_of
 
 _Dots = dict[str, dict[str, float]]
@@ -44,7 +44,7 @@ def hosts_section(facts: Facts) -> Element | None:
     ticks = scale.ticks(plain_number)
     heads: list[tuple[str, Child, str]] = [
         ("name", "Host", "text"),
-        ("plot", [element("span", "relative speed", class_="axis-name"), strip_axis(ticks)], ""),
+        ("plot", named_axis("relative speed", ticks), ""),
         ("median number", "Median", "number"),
         ("launches number", "Launches", "number"),
     ]
@@ -93,15 +93,6 @@ def _row(host: str, dots: _Dots, scale: Scale, used: dict[str, frozenset[str]]) 
         "tr",
         element("th", host, class_="c-name", scope="row"),
         element("td", strip(*marks, label=f"{host}: {label}"), class_="c-plot"),
-        _numbers("median", [(f"{m:.2f}", m) for _, m, _ in medians]),
-        _numbers("launches", [(str(n), n) for _, _, n in medians]),
-    )
-
-
-def _numbers(column: str, values: list[tuple[str, float]]) -> Element:
-    return element(
-        "td",
-        [element("span", text, class_="side-text") for text, _ in values],
-        class_=f"c-{column} number",
-        data_value=values[0][1],
+        side_numbers("median", [(f"{m:.2f}", m) for _, m, _ in medians]),
+        side_numbers("launches", [(str(n), n) for _, _, n in medians]),
     )

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from collections.abc import Mapping, Sequence
 
 from longshore_study.base.texts import Quantity, counted, figure, plain_number, quantity
 from longshore_study.report.bounds import Bound, bound_for, bounds_text
 from longshore_study.report.facts import Facts, FigureKey, PlottedFigure, by_key, median_value
 from longshore_study.report.labels import Naming, metric_title, naming
-from longshore_study.report.marks import grid, legend, line, mark, strip, strip_axis, vertical
+from longshore_study.report.marks import grid, legend, line, mark, named_axis, strip, vertical
 from longshore_study.report.markup import Child, Element, element, remark
 from longshore_study.report.scales import Scale, for_figures
-from longshore_study.report.tables import folded, sortable_table
+from longshore_study.report.tables import folded, side_numbers, sortable_table
+from longshore_study.stats.median_interval import MIN_VALUES, median_interval
 
 ROWS_SHOWN = 40
-MIN_INTERVAL_LAUNCHES = 6
-"""With fewer launches there is no 95 % interval of the median."""
 SIDE_SHAPES = ("circle", "diamond", "up", "square")
 
 
@@ -61,7 +59,7 @@ def _explanation(
     text = "One dot per launch, from top to bottom in the order of running; the vertical line is the median."
     if any(f.imported for f in figures):
         text += " Open dots are imported aggregates: what one run printed, its repetitions unknown."
-    if any(len(g) >= MIN_INTERVAL_LAUNCHES for g in by_key(figures).values()):
+    if any(len(g) >= MIN_VALUES for g in by_key(figures).values()):
         text += " The horizontal line is the 95 % interval of the median, by order statistics."
     if drawn_bounds:
         text += f" The dashed line is {bounds_text(drawn_bounds.values())}."
@@ -93,7 +91,7 @@ def _table(
     axis = f"{metric_title(first.metric)}, {unit}" + (", log axis" if scale.logarithmic else "")
     heads: list[tuple[str, Child, str]] = [
         ("name", "Variant", "text"),
-        ("plot", [element("span", axis, class_="axis-name"), strip_axis(ticks)], ""),
+        ("plot", named_axis(axis, ticks), ""),
         ("median number", f"Median {unit}", "number"),
         ("spread number", "Range", "number"),
         ("launches number", "Launches", "number"),
@@ -110,7 +108,7 @@ def _row(
     name = names.text(group[0].factors)
     shown_as = quantity(group[0].unit, [scale.high])
     marks: list[Child] = [grid(scale.ticks(plain_number))]
-    bound = bounds.get(group[0].key)
+    bound = bounds.get(group[0].identity)
     if bound:
         marks.append(vertical(scale, bound.value, "bound"))
     for index, figures in present:
@@ -125,25 +123,9 @@ def _row(
         "tr",
         element("th", names.markup(group[0].factors), class_="c-name", scope="row"),
         element("td", strip(*marks, label=label), class_="c-plot"),
-        _per_side(
-            present, lambda f: shown_as.number(median_value(f)), "median", data_value=median_value(present[0][1])
-        ),
-        _per_side(present, lambda f: range_text(f, shown_as), "spread", data_value=_relative_range(present[0][1])),
-        _per_side(present, lambda f: str(len(f)), "launches", data_value=len(present[0][1])),
-    )
-
-
-def _per_side(
-    present: Sequence[tuple[int, list[PlottedFigure]]],
-    text: Callable[[list[PlottedFigure]], str],
-    column: str,
-    data_value: float,
-) -> Element:
-    return element(
-        "td",
-        [element("span", text(figures), class_="side-text") for _, figures in present],
-        class_=f"c-{column} number",
-        data_value=data_value,
+        side_numbers("median", [(shown_as.number(median_value(f)), median_value(f)) for _, f in present]),
+        side_numbers("spread", [(range_text(f, shown_as), _relative_range(f)) for _, f in present]),
+        side_numbers("launches", [(str(len(f)), len(f)) for _, f in present]),
     )
 
 
@@ -157,7 +139,7 @@ def _side_marks(
     top, bottom = extent[0] + padding, extent[1] - padding
     x = scale.clipped(median_value(figures))
     parts = [line(x, extent[0] + 0.04, x, extent[1] - 0.04, f"median {style}")] if len(figures) > 1 else []
-    ends = median_interval(figures)
+    ends = _interval(figures)
     if ends:
         y = (extent[0] + extent[1]) / 2
         left, right = (scale.clipped(end) for end in ends)
@@ -194,40 +176,15 @@ def range_text(figures: Sequence[PlottedFigure], shown_as: Quantity) -> str:
 
 
 def _interval_text(figures: Sequence[PlottedFigure]) -> str:
-    ends = median_interval(figures)
+    ends = _interval(figures)
     return f" (95 % interval {figure(ends[0], figures[0].unit)} to {figure(ends[1], figures[0].unit)})" if ends else ""
 
 
-def median_interval(figures: Sequence[PlottedFigure]) -> tuple[float, float] | None:
-    ranks = median_interval_ranks(len(figures))
-    if ranks is None:
-        return None
-    values = sorted(f.value for f in figures)
-    return values[ranks[0]], values[ranks[1]]
+def _interval(figures: Sequence[PlottedFigure]) -> tuple[float, float] | None:
+    return median_interval([f.value for f in figures])
 
 
 def _relative_range(figures: Sequence[PlottedFigure]) -> float:
     values = [f.value for f in figures]
     center = median_value(figures)
     return (max(values) - min(values)) / center if center else 0.0
-
-
-@cache
-def median_interval_ranks(count: int) -> tuple[int, int] | None:
-    """The indices of the two sorted values that enclose the median with at least 95 % probability;
-    None for fewer than six values.
-
-    The number of values below the median is binomial (Conover, Practical Nonparametric Statistics,
-    section 3.2).
-    """
-    ranks = None
-    # In exact integers: the number of ways to have `low` values below the median, and at most
-    # `low`.
-    ways = ways_at_most = 1
-    for low in range(count // 2):
-        if 40 * ways_at_most > 2**count:  # both tails together exceed 5 %
-            break
-        ranks = (low, count - 1 - low)
-        ways = ways * (count - low) // (low + 1)
-        ways_at_most += ways
-    return ranks

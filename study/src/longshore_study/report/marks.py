@@ -29,6 +29,11 @@ SERIES_SHAPES = ("circle", "square", "up", "diamond", "down", "plus", "cross", "
 SERIES_COUNT = len(SERIES_SHAPES)
 
 
+def series_look(index: int) -> tuple[str, str]:
+    """The shape and the style of the marks of a series."""
+    return SERIES_SHAPES[index % SERIES_COUNT], f"s{index % SERIES_COUNT + 1}"
+
+
 @dataclass(frozen=True)
 class Axes:
     """The titles name quantity and unit."""
@@ -93,24 +98,21 @@ def strip(*marks: Child, label: str) -> Element:
     return element("svg", *marks, class_="strip", role="img", aria_label=label)
 
 
-def strip_axis(ticks: list[Tick]) -> Element:
-    """Tick labels above a column of strips."""
-    return element(
+def named_axis(name: str, ticks: list[Tick]) -> list[Child]:
+    """The name of an axis and its tick labels, above a column of strips."""
+    labels = element(
         "svg",
-        [
-            element(
-                "text",
-                tick.label,
-                x=percent(tick.fraction),
-                y="0.85rem",
-                text_anchor="middle",
-                class_=f"tick {tick.shown}",
-            )
-            for tick in ticks
-            if tick.shown != "never"
-        ],
+        [_label_below(tick, y="0.85rem") for tick in ticks if tick.shown != "never"],
         class_="strip-axis",
         aria_hidden="true",
+    )
+    return [element("span", name, class_="axis-name"), labels]
+
+
+def _label_below(tick: Tick, **place: str) -> Element:
+    """The label of a tick of the horizontal axis. `place`: its vertical place in SVG."""
+    return element(
+        "text", tick.label, x=percent(tick.fraction), **place, text_anchor="middle", class_=f"tick {tick.shown}"
     )
 
 
@@ -123,19 +125,7 @@ def chart(axes: Axes, *marks: Child, label: str, style: str = "") -> Element:
         for t in axes.y_ticks
         if t.shown != "never"
     ]
-    x_labels = [
-        element(
-            "text",
-            t.label,
-            x=percent(t.fraction),
-            y="100%",
-            dy="1.15rem",
-            text_anchor="middle",
-            class_=f"tick {t.shown}",
-        )
-        for t in axes.x_ticks
-        if t.shown != "never"
-    ]
+    x_labels = [_label_below(tick, y="100%", dy="1.15rem") for tick in axes.x_ticks if tick.shown != "never"]
     titles = [
         element("text", axes.y_title, x="-3rem", y="0", dy="-0.65rem", class_="axis-title"),
         element("text", axes.x_title, x="100%", y="100%", dy="2.25rem", text_anchor="end", class_="axis-title"),
@@ -155,21 +145,9 @@ def polyline(points: list[tuple[float, float]], style: str) -> list[Element]:
 def legend(entries: list[tuple[str, str, str]]) -> Element:
     """`entries`: shape, style and name of each series. page.js identifies a series by the first
     word of its style."""
-    return element(
-        "ul",
-        [
-            element(
-                "li",
-                element(
-                    "svg",
-                    element("use", href=f"#m-{shape}", x="8", y="8", class_=f"mark {style}"),
-                    class_="key",
-                    aria_hidden="true",
-                ),
-                name,
-                data_series=style.split()[0],
-            )
-            for shape, style, name in entries
-        ],
-        class_="legend",
-    )
+    items = []
+    for shape, style, name in entries:
+        symbol = element("use", href=f"#m-{shape}", x="8", y="8", class_=f"mark {style}")
+        key = element("svg", symbol, class_="key", aria_hidden="true")
+        items.append(element("li", key, name, data_series=style.split()[0]))
+    return element("ul", items, class_="legend")

@@ -59,8 +59,8 @@ def section(anchor: str, title: str, *children: Child) -> Element:
     return element("section", element("h2", title), *children, id=anchor)
 
 
-def remark(text: str) -> Element:
-    return element("p", text, class_="note")
+def remark(*children: Child) -> Element:
+    return element("p", *children, class_="note")
 
 
 def details(summary: Child, *children: Child) -> Element:

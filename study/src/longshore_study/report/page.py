@@ -9,7 +9,6 @@ from datetime import UTC, datetime
 from importlib.resources import files
 
 from longshore_study import __version__
-from longshore_study.base.groups import grouped
 from longshore_study.report.association import attribution_section
 from longshore_study.report.coverage import coverage_section
 from longshore_study.report.curves import curves
@@ -34,7 +33,6 @@ from longshore_study.report.side_by_side import side_by_side_section
 from longshore_study.report.simulated import simulated_section
 from longshore_study.report.steps import steps_section
 from longshore_study.report.verdict_summary import verdict_section
-from longshore_study.report.work_groups import split_by_work
 
 Section = Callable[[Facts], Element | None]
 
@@ -118,11 +116,9 @@ def patterns_section(facts: Facts) -> Element | None:
 def _pattern(facts: Facts, pattern: str) -> Element:
     """Curves and dots for each metric, unit and kind of work. Only controls have several
     metrics."""
-    kinds = grouped(facts.of_pattern(pattern), lambda f: (f.metric, f.unit))
     drawn: list[Child] = []
-    for figures in kinds.values():
-        for group in split_by_work(figures, pattern, lambda f: f.factors):
-            drawn += [*curves(facts, group), launch_dots(facts, group)]
+    for group in facts.alike(pattern):
+        drawn += [*curves(facts, group), launch_dots(facts, group)]
     return element("div", element("h3", pattern_title(pattern)), drawn, class_="pattern", id=f"pattern-{pattern}")
 
 

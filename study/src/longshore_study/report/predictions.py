@@ -11,7 +11,7 @@ from longshore_study.base.texts import plain_number, ratio, seconds, share
 from longshore_study.output.prediction_table import close_sentence
 from longshore_study.report.facts import Facts
 from longshore_study.report.labels import Naming, naming, pattern_title
-from longshore_study.report.marks import band, grid, mark, strip, strip_axis, vertical
+from longshore_study.report.marks import band, grid, mark, named_axis, strip, vertical
 from longshore_study.report.markup import Child, Element, element, remark
 from longshore_study.report.scales import Scale, Tick, log_around
 from longshore_study.report.tables import folded, strip_row, strip_table
@@ -79,10 +79,9 @@ def ratio_table(rows: Sequence[RatioRow], time_heads: Sequence[str], names: Nami
 def _table(rows: Sequence[RatioRow], time_heads: Sequence[str], names: Naming) -> Element:
     scale = log_around([1.0 - CLOSE, 1.0 + CLOSE, *(row.ratio for row in rows if row.ratio)])
     ticks = scale.ticks(plain_number)
-    axis: Child = [element("span", "predicted / measured, log axis", class_="axis-name"), strip_axis(ticks)]
     heads: list[tuple[str, Child]] = [
         ("name", "Variant"),
-        ("plot", axis),
+        ("plot", named_axis("predicted / measured, log axis", ticks)),
         ("share number", "Ratio"),
         *(("median number", head) for head in time_heads),
     ]

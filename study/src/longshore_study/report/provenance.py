@@ -3,11 +3,11 @@ properties that differ between sides."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 
 from longshore_study.base.texts import counted
 from longshore_study.compare import differences
+from longshore_study.compare.differences import Values
 from longshore_study.report.facts import Facts
 from longshore_study.report.markup import Child, Element, details, element, remark
 from longshore_study.report.tables import scroll_table
@@ -31,18 +31,12 @@ SETUP = {
 }
 
 
-@dataclass(frozen=True)
-class PropertyValues:
-    key: str
-    values: tuple[tuple[str, ...], ...]
-    """The values on each side, as texts."""
-
-
-def recorded_properties(facts: Facts) -> list[PropertyValues]:
-    """All properties that any launch recorded, in the order of first occurrence."""
+def recorded_properties(facts: Facts) -> dict[str, Values]:
+    """The values on each side of all properties that any launch recorded, in the order of first
+    occurrence."""
     per_side = values_by_side([side.launches for side in facts.all_sides])
     keys = list(dict.fromkeys(key for side in per_side for key in side))
-    return [PropertyValues(key, tuple(tuple(side.get(key, ())) for side in per_side)) for key in keys]
+    return {key: tuple(tuple(side.get(key, ())) for side in per_side) for key in keys}
 
 
 def unrecorded(facts: Facts) -> list[str]:
@@ -66,9 +60,7 @@ def unrecorded(facts: Facts) -> list[str]:
 
 def provenance_section(facts: Facts) -> Element:
     recorded = recorded_properties(facts)
-    differing = [
-        PropertyValues(name, v) for name, v in differences.differing([s.launches for s in facts.all_sides]).items()
-    ]
+    differing = differences.differing([side.launches for side in facts.all_sides])
     parts: list[Child] = [element("h2", "Provenance")]
     if not recorded:
         parts.append(element("p", "No provenance of these figures is recorded.", class_="empty"))
@@ -96,12 +88,9 @@ def provenance_section(facts: Facts) -> Element:
     return element("section", parts, _commands(facts), id="provenance")
 
 
-def _table(sides: Sequence[str], rows: Sequence[PropertyValues], label: str) -> Element:
+def _table(sides: Sequence[str], rows: Mapping[str, Values], label: str) -> Element:
     heads = ("Property", *(sides if len(sides) > 1 else ["Value"]))
-    body = [
-        element("tr", element("th", e.key, scope="row"), [element("td", _shown(values)) for values in e.values])
-        for e in rows
-    ]
+    body = [[element("th", name, scope="row"), *map(_shown, values)] for name, values in rows.items()]
     return scroll_table(heads, body, label, style="plain provenance")
 
 

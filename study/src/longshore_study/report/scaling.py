@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -61,12 +61,13 @@ def _block(facts: Facts, members: Sequence[SideCurve]) -> Element:
     if bounds:
         note += f" The dashed line is {bounds_text(bounds)}."
     note += names.constant_note
-    rate_axes = _axes(first, sizes, _rate_scale(panels), quantity(first.unit, [_largest(panels)]).name + " per node")
+    rate_unit = quantity(first.unit, [_largest(panels)]).name
+    rate_axes = size_axes(first.axis, sizes, _rate_scale(panels), f"{rate_unit} per node")
     efficiency_note = f"Efficiency: {DEFINITIONS[first.axis]}. {_intervals(curve for _, curve in members)}"
     # The axis spans the values and not their intervals, because a wide interval would flatten the
     # curves.
     scale = linear_from_zero([1.0, *(p.value for panel in efficiencies for s in panel.series for p in s.points)])
-    efficiency_axes = _axes(first, sizes, scale, "efficiency")
+    efficiency_axes = size_axes(first.axis, sizes, scale, "efficiency")
     return element(
         "div",
         element("h3", f"{pattern_title(first.pattern)} over {first.axis}"),
@@ -182,16 +183,18 @@ def _bounds(facts: Facts, group: Sequence[SideCurve]) -> tuple[tuple[float, Boun
     return tuple(sorted(bounds.items()))
 
 
-def _axes(curve: Curve, sizes: Sequence[int], y: Scale, y_title: str) -> Axes:
+def size_axes(
+    axis: str, sizes: Sequence[int], y: Scale, y_title: str, y_label: Callable[[float], str] | None = None
+) -> Axes:
+    """The axes of figures over ranks or nodes. `y_label` writes the values of y."""
     x = log2_scale(sizes)
-    shown_as = quantity("", [y.high])
     return Axes(
         x=x,
         y=y,
-        x_title=f"{curve.axis}, log axis",
+        x_title=f"{axis}, log axis",
         y_title=y_title + (", log axis" if y.logarithmic else ""),
         x_ticks=x.ticks_at([float(size) for size in sizes], plain_number),
-        y_ticks=y.ticks(shown_as.tick, 5),
+        y_ticks=y.ticks(y_label or quantity("", [y.high]).tick, 5),
     )
 
 

@@ -15,14 +15,13 @@ from longshore_study.report.curves import Panel, Series, SeriesPoint, curve_lege
 from longshore_study.report.facts import Facts
 from longshore_study.report.labels import metric_title, naming, pattern_title
 from longshore_study.report.launch_dots import launch_dots
-from longshore_study.report.marks import SERIES_COUNT, Axes
+from longshore_study.report.marks import SERIES_COUNT
 from longshore_study.report.markup import Child, Element, details, element, remark, section
 from longshore_study.report.ratio_text import ratio_text
 from longshore_study.report.scales import log_around
-from longshore_study.report.scaling import log2_scale
+from longshore_study.report.scaling import size_axes
 from longshore_study.report.tables import scroll_table
 from longshore_study.report.verdict_style import badge
-from longshore_study.report.work_groups import split_by_work
 from longshore_study.store.simulated import heading
 
 INTRODUCTION = (
@@ -55,8 +54,7 @@ def _machines(facts: Facts) -> Element:
         files = {str(((launch.header or {}).get("simulated") or {}).get("file", "")) for launch in launches}
         real = [number for launch in launches if (number := number_in(launch.envelope, "seconds")) is not None]
         texts = (", ".join(sorted(Path(file).name for file in files if file)), plain_number(max(ranks, default=0)))
-        cells = (machine, texts[0], str(len(launches)), texts[1], seconds(sum(real)) if real else "–")
-        rows.append(element("tr", [element("td", text) for text in cells]))
+        rows.append((machine, texts[0], str(len(launches)), texts[1], seconds(sum(real)) if real else "–"))
     heads = ("Machine", "File", "Launches", "Most ranks", "Real time of all launches")
     return scroll_table(heads, rows, "simulated machines")
 
@@ -75,15 +73,7 @@ def _races(races: Sequence[Race]) -> Element:
     ]
     sizes = sorted({size for race in races for size in race.sizes})
     values = [value for race in races for of_choice in race.seconds.values() for value in of_choice.values()]
-    x, y = log2_scale(sizes), log_around(values, 1.25)
-    axes = Axes(
-        x=x,
-        y=y,
-        x_title=f"{first.axis}, log axis",
-        y_title="seconds, simulated, log axis",
-        x_ticks=x.ticks_at([float(size) for size in sizes], plain_number),
-        y_ticks=y.ticks(seconds, 5),
-    )
+    axes = size_axes(first.axis, sizes, log_around(values, 1.25), "seconds, simulated", seconds)
     tag = "" if first.tag == first.study else f", {first.tag}"
     note = (
         f"Seconds of one operation.{names.constant_note} Fastest, where a lead below {first.margin:.0%} does not count:"
@@ -120,18 +110,11 @@ def _compared(rows: Sequence[JudgedRow]) -> Element | None:
     if not rows:
         return None
     names = naming(row.factors for row in rows)
-    body = [
-        element(
-            "tr",
-            element("td", row.simulated),
-            element("td", pattern_title(row.key.pattern)),
-            element("td", names.text(row.factors, without=["machine"])),
-            element("td", metric_title(row.key.metric)),
-            element("td", ratio_text(row), class_="number"),
-            element("td", badge(row.verdict)),
-        )
-        for row in rows
-    ]
+    body = []
+    for row in rows:
+        variant, metric = names.text(row.factors, without=["machine"]), metric_title(row.key.metric)
+        title = pattern_title(row.key.pattern)
+        body.append([row.simulated, title, variant, metric, ratio_text(row), badge(row.verdict)])
     heads = ("Machine", "Pattern", "Variant", "Metric", "New / reference", "Verdict")
     return element(
         "div",
@@ -145,10 +128,8 @@ def _compared(rows: Sequence[JudgedRow]) -> Element | None:
 def _all_figures(machine: str, facts: Facts) -> Child:
     drawn: list[Child] = []
     for pattern in facts.patterns:
-        kinds = grouped(facts.of_pattern(pattern), lambda figure: (figure.metric, figure.unit))
-        groups = [group for of in kinds.values() for group in split_by_work(of, pattern, lambda f: f.factors)]
         drawn += [
             element("h3", f"{pattern_title(pattern)}, {heading(machine)}"),
-            *(launch_dots(facts, g) for g in groups),
+            *(launch_dots(facts, group) for group in facts.alike(pattern)),
         ]
     return details(f"All figures {heading(machine)}", drawn) if drawn else None

@@ -3,7 +3,7 @@ strip)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
 from longshore_study.report.markup import Child, Element, details, element
@@ -23,13 +23,27 @@ def folded(
 
 
 def scroll_table(
-    heads: Sequence[str], rows: Sequence[Child], label: str, *, numbers: Sequence[str] = (), style: str = "plain"
+    heads: Sequence[str],
+    rows: Iterable[Sequence[Child]],
+    label: str,
+    *,
+    numbers: Sequence[str] = (),
+    style: str = "plain",
 ) -> Element:
-    """A table that scrolls sideways on a narrow page. `numbers`: the heads of the columns with
-    numbers."""
-    cells = [element("th", head, scope="col", class_="number" if head in numbers else None) for head in heads]
-    table = element("table", element("thead", element("tr", cells)), element("tbody", list(rows)), class_=style)
-    return scrolling(table, label)
+    """A table that scrolls sideways on a narrow page. The cells of `rows` are elements `td` and
+    `th`, or the content of a `td`. `numbers`: the heads of the columns with numbers."""
+    kinds = ["number" if head in numbers else None for head in heads]
+    head = [element("th", text, scope="col", class_=kind) for text, kind in zip(heads, kinds, strict=True)]
+    body = [element("tr", [_cell(content, kind) for content, kind in zip(row, kinds, strict=False)]) for row in rows]
+    return scrolling(
+        element("table", element("thead", element("tr", head)), element("tbody", body), class_=style), label
+    )
+
+
+def _cell(content: Child, kind: str | None) -> Element:
+    if isinstance(content, Element) and content.name in ("td", "th"):
+        return content
+    return element("td", content, class_=kind)
 
 
 def scrolling(table: Element, label: str) -> Element:
@@ -58,6 +72,13 @@ def strip_row(name: Child, strip: Child, numbers: Sequence[tuple[str, str]]) -> 
         element("td", strip, class_="c-plot"),
         [element("td", text, class_=f"c-{kind} number") for kind, text in numbers],
     )
+
+
+def side_numbers(kind: str, values: Sequence[tuple[str, float]]) -> Element:
+    """A cell with a number of each side, as text and value. The table is sorted by the first value.
+    `kind`: the class of the column."""
+    texts = [element("span", text, class_="side-text") for text, _ in values]
+    return element("td", texts, class_=f"c-{kind} number", data_value=values[0][1])
 
 
 def column_heads(heads: Sequence[tuple[str, Child]]) -> Element:

@@ -15,11 +15,11 @@ from __future__ import annotations
 
 import itertools
 import math
-import statistics
 from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass
+from statistics import fmean, median
 
-from longshore_study.stats import effect, moderated, multiplicity, student, verdict
+from longshore_study.stats import moderated, multiplicity, student, verdict
 from longshore_study.stats.effect import Effect
 from longshore_study.stats.verdict import LEVEL, Measured
 
@@ -59,8 +59,6 @@ class ChangePoint:
     """`p`, adjusted for the number of rows."""
     known: bool
     """Whether an event marked this position. Otherwise a search over all positions found it."""
-    span: tuple[int, int]
-    """The compared sessions: from the previous step (or the beginning) to the next (or the end)."""
 
 
 @dataclass(frozen=True)
@@ -130,7 +128,7 @@ def pooled_correlation(series: Sequence[Sequence[float]]) -> float:
     """
     over_one, over_two = 0.0, 0.0
     for values in series:
-        slope = statistics.median(b - a for a, b in itertools.pairwise(values)) if len(values) > 1 else 0.0
+        slope = median(b - a for a, b in itertools.pairwise(values)) if len(values) > 1 else 0.0
         singles = _lowest([(b - a - slope) ** 2 for a, b in itertools.pairwise(values)])
         doubles = _lowest([(b - a - 2.0 * slope) ** 2 for a, b in zip(values, values[2:], strict=False)])
         if singles and doubles and sum(singles) > 0.0:
@@ -221,7 +219,7 @@ def _effect(row: _Row, position: int, correlation: float) -> Effect:
     left = next(piece for piece in pieces if piece[1] == position)
     right = next(piece for piece in pieces if piece[0] == position)
     counts = (left[1] - left[0], right[1] - right[0])
-    difference = _mean(row.values[right[0] : right[1]]) - _mean(row.values[left[0] : left[1]])
+    difference = fmean(row.values[right[0] : right[1]]) - fmean(row.values[left[0] : left[1]])
     return _with_noise(row, correlation, difference, counts)
 
 
@@ -316,11 +314,10 @@ def _histories(rows: Sequence[_Row], judged: _Judged, correlation: float) -> lis
             at=k,
             kind=STEP if abrupt else DRIFT,
             difference=measured.difference,
-            interval=effect.interval(measured.difference, measured.se, measured.df),
+            interval=measured.interval,
             p=p,
             adjusted_p=adjusted_p,
             known=known and abrupt,
-            span=(k - before, k + after),
         )
         changes.setdefault(i, []).append(change)
     return [History(tuple(changes.get(i, ())), correlation, _noise(row, correlation)) for i, row in enumerate(rows)]
@@ -340,23 +337,19 @@ def _abrupt(values: Sequence[float], step: int, *, known: bool) -> bool:
     position was known.
     """
     penalty = 0.0 if known else 2.0 * math.log(len(values)) / len(values)
-    whole = _mean(values[step:]) - _mean(values[:step])
-    near = _mean(values[step : step + _NEAR]) - _mean(values[max(0, step - _NEAR) : step])
+    whole = fmean(values[step:]) - fmean(values[:step])
+    near = fmean(values[step : step + _NEAR]) - fmean(values[max(0, step - _NEAR) : step])
     return near / whole >= _NEAR_PART and _line_over_step(values, step) > penalty
 
 
 def _line_over_step(values: Sequence[float], step: int) -> float:
     """Logarithm of the squared residuals of a straight line divided by the squared residuals of the
     step."""
-    left, right = _mean(values[:step]), _mean(values[step:])
+    left, right = fmean(values[:step]), fmean(values[step:])
     of_step = math.fsum((v - (left if k < step else right)) ** 2 for k, v in enumerate(values))
-    middle, centre = (len(values) - 1) / 2.0, _mean(values)
+    middle, centre = (len(values) - 1) / 2.0, fmean(values)
     spread = math.fsum((k - middle) ** 2 for k in range(len(values)))
     slope = math.fsum((k - middle) * v for k, v in enumerate(values)) / spread
     of_line = math.fsum((v - centre - slope * (k - middle)) ** 2 for k, v in enumerate(values))
     # Residuals of 0 have no logarithm.
     return math.log(max(of_line, 1e-300) / max(of_step, 1e-300))
-
-
-def _mean(values: Sequence[float]) -> float:
-    return math.fsum(values) / len(values)

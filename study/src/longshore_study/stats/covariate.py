@@ -17,6 +17,7 @@ import math
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from statistics import fmean
 from typing import Any
 
 from longshore_study.stats import student
@@ -109,11 +110,11 @@ def _column(sides: Sides) -> _Column:
     for session in sorted(sides[0]):
         centres = []
         for side in sides:
-            centre = math.fsum(side[session].values()) / len(side[session])
+            centre = fmean(side[session].values())
             centres.append(centre)
             deviations |= {launch: value - centre for launch, value in side[session].items()}
         shifts.append(centres[1] - centres[0])
-    return _Column(deviations, math.fsum(shifts) / len(shifts))
+    return _Column(deviations, fmean(shifts))
 
 
 def _groups(probes: Sides) -> Sides:

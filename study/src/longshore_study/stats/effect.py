@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 from typing import Any
 
 from longshore_study.stats import student
@@ -65,7 +66,7 @@ def paired(reference: Mapping[str, float], new: Mapping[str, float]) -> Effect:
 def unpaired(reference: Mapping[str, float], new: Mapping[str, float]) -> Effect:
     """The effect from one value per session. `variance` is pooled over the two sides."""
     sides = [sorted(reference.items()), sorted(new.items())]
-    centres = [math.fsum(v for _, v in side) / len(side) for side in sides]
+    centres = [fmean(v for _, v in side) for side in sides]
     residuals = [((k, name), v - c) for k, (side, c) in enumerate(zip(sides, centres, strict=True)) for name, v in side]
     counts = (len(reference), len(new))
     df = sum(counts) - 2
@@ -89,7 +90,7 @@ def stratified(reference: Mapping[str, Mapping[Any, float]], new: Mapping[str, M
     for session in sessions:
         centres = []
         for side in (reference[session], new[session]):
-            centre = math.fsum(side.values()) / len(side)
+            centre = fmean(side.values())
             centres.append(centre)
             deviations = [v - centre for v in side.values()]
             residuals += zip(side, deviations, strict=True)
@@ -118,7 +119,7 @@ def welch(sides: Sequence[Sequence[float]]) -> tuple[float | None, float | None]
         return None, None
     parts = []
     for side in sides:
-        centre = math.fsum(side) / len(side)
+        centre = fmean(side)
         parts.append(math.fsum((v - centre) ** 2 for v in side) / (len(side) - 1) / len(side))
     total = math.fsum(parts)
     if total == 0.0:

@@ -21,11 +21,11 @@ sessions (tests/stats/test_simulation.py). Two corrections reduce the degrees of
 from __future__ import annotations
 
 import math
-from collections import defaultdict
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
+from longshore_study.base.groups import grouped
 from longshore_study.stats import student
 from longshore_study.stats.effect import Effect
 
@@ -113,10 +113,8 @@ def pooled_df(effects: Sequence[Effect]) -> float:
     """Effective degrees of freedom of the variance pooled over the cells. Independent cells add
     their degrees of freedom. Cells with correlated deviations have hardly more degrees of freedom
     than a single cell."""
-    by_units: dict[tuple[Hashable, ...], list[Effect]] = defaultdict(list)
-    for effect in effects:
-        if effect.variance is not None:
-            by_units[tuple(unit for unit, _ in effect.residuals)].append(effect)
+    known = (effect for effect in effects if effect.variance is not None)
+    by_units = grouped(known, lambda effect: tuple(unit for unit, _ in effect.residuals))
     return math.fsum(_pooled_df_of_same_units(cells) for cells in by_units.values())
 
 

@@ -46,9 +46,6 @@ class SimulatedPower:
         index = min(len(self.thresholds) - 1, math.ceil(power * len(self.thresholds)) - 1)
         return self.thresholds[index]
 
-    def power(self, slowdown: float) -> float:
-        return sum(threshold <= slowdown for threshold in self.thresholds) / len(self.thresholds)
-
 
 @cache  # equal arguments give equal results
 def simulate_power(

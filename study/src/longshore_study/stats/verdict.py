@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from longshore_study.stats import effect, multiplicity, student
+from longshore_study.stats.effect import Effect
 
 LEVEL = 0.05
 """Significance level of all tests."""
@@ -32,6 +33,11 @@ class Measured:
     difference: float
     se: float
     df: float
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The 95 % confidence interval of the difference."""
+        return effect.interval(self.difference, self.se, self.df)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +66,14 @@ class Judgement:
         return math.inf if self.basis is None else smallest_slowdown(*self.basis)
 
 
+def with_own_error(found: Effect) -> Measured | None:
+    """The effect with the error from the units of this row alone. None if the error is not known.
+    A row with a noise probe has enough launches for that."""
+    if found.variance is None:
+        return None
+    return Measured(found.difference, math.sqrt(found.variance * found.scale), float(found.df))
+
+
 def judge(rows: Sequence[Measured], margin: float) -> list[Judgement]:
     """Judges each row. P values are adjusted for the number of rows in the list."""
     limit = math.log1p(margin)
@@ -74,8 +88,7 @@ def judge(rows: Sequence[Measured], margin: float) -> list[Judgement]:
             verdict = REGRESSED if row.difference < 0 else IMPROVED
         else:
             verdict = SAME if equivalence_p <= LEVEL else INCONCLUSIVE
-        bounds = effect.interval(row.difference, row.se, row.df)
-        judgements.append(Judgement(verdict, bounds, p, adjusted_p, holm_p, equivalence_p, (row, limit, level)))
+        judgements.append(Judgement(verdict, row.interval, p, adjusted_p, holm_p, equivalence_p, (row, limit, level)))
     return judgements
 
 

@@ -4,12 +4,11 @@ Later calls read the verdict, because it decides whether the session is part of 
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
 from longshore_study.base.errors import LongshoreError
-from longshore_study.store.launch_store import process_namespace
+from longshore_study.store.whole_file import write_whole
 
 NAME = "guard.json"
 SCHEMA = 1
@@ -29,13 +28,9 @@ def read_guard_file(folder: Path) -> dict[str, Any]:
 
 def write_guard_file(folder: Path, content: dict[str, Any]) -> None:
     """Replaces the file, completely or not at all."""
-    temporary = folder / f".{NAME}.{process_namespace()}.{os.getpid()}.tmp"
     try:
-        temporary.write_text(json.dumps({"schema": SCHEMA, **content}, indent=1), encoding="utf-8")
-        temporary.rename(folder / NAME)
+        write_whole(folder / NAME, json.dumps({"schema": SCHEMA, **content}, indent=1))
     except OSError as error:
         raise LongshoreError(
             f"cannot write to {folder}: {error.strerror}; free space or choose another --store"
         ) from None
-    finally:
-        temporary.unlink(missing_ok=True)

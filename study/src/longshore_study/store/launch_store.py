@@ -81,12 +81,6 @@ class Launch:
         return self.source.startswith("import")
 
 
-@dataclass(frozen=True)
-class _UnreadableFolder:
-    path: Path
-    problem: str
-
-
 class Store:
     """The launches in one folder. The folder need not exist before the first write."""
 
@@ -135,12 +129,12 @@ class Store:
         """The stored launches of this study, tag and session, or of all if None, in the order of
         their file names. Without `samples`, lines with samples are skipped unparsed. A folder that
         cannot be read gives a launch with this problem."""
-        unreadable: list[_UnreadableFolder] = []
+        unreadable: dict[Path, str] = {}
         for path in self._files(study, tag, session, unreadable):
             yield read_launch(path, samples=samples)
-        for folder in unreadable:
-            names = [name_of(name) for name in folder.path.relative_to(self.path).parts]
-            yield _unreadable(folder.path, [*names, "?", "?"][:3], folder.problem)
+        for folder, problem in unreadable.items():
+            names = [name_of(name) for name in folder.relative_to(self.path).parts]
+            yield _unreadable(folder, [*names, "?", "?"][:3], problem)
 
     def cells_done(self, study: str, tag: str, session: str) -> dict[tuple[str, int], bool]:
         """For the (cell_id, launch_index) of each stored launch: whether any attempt succeeded."""
@@ -154,14 +148,15 @@ class Store:
         """The stored (study, tag, session). The names come from the folders, or from a launch if a
         name was too long for a folder."""
         first: dict[tuple[str, ...], Path] = {}
-        for path in self._files(None, None, None, []):
+        for path in self._files(None, None, None, {}):
             first.setdefault(path.parent.relative_to(self.path).parts, path)
         return sorted(_names_of(folders, path) for folders, path in first.items())
 
     def _files(
-        self, study: str | None, tag: str | None, session: str | None, unreadable: list[_UnreadableFolder]
+        self, study: str | None, tag: str | None, session: str | None, unreadable: dict[Path, str]
     ) -> Iterator[Path]:
-        """Appends the folders below the store that cannot be read to `unreadable`."""
+        """Adds the folders below the store that cannot be read to `unreadable`, each with the
+        reason."""
 
         def inside(folder: Path, name: str | None) -> list[Path]:
             """The folder `name`, or all folders, in this folder."""
@@ -172,7 +167,7 @@ class Store:
             except OSError as error:
                 if folder == self.path:
                     raise LongshoreError(f"{_why(folder, error)}; name a folder with --store DIR") from None
-                unreadable.append(_UnreadableFolder(folder, _why(folder, error)))
+                unreadable[folder] = _why(folder, error)
                 return []
 
         folders = [self.path]
@@ -183,7 +178,7 @@ class Store:
             try:
                 names = sorted(entry.name for entry in _entries(folder) if entry.name.endswith(".jsonl"))
             except OSError as error:
-                unreadable.append(_UnreadableFolder(folder, _why(folder, error)))
+                unreadable[folder] = _why(folder, error)
                 continue
             yield from (folder / name for name in names)
 

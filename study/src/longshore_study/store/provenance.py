@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from longshore_study.host import elf
-from longshore_study.store.launch_store import Launch, process_namespace
+from longshore_study.store.launch_store import Launch
+from longshore_study.store.whole_file import write_whole
 
 _LONGEST_VALUE = 2000
 _MAX_LIBRARIES = 200
@@ -86,12 +87,9 @@ def store_provenance(folder: Path, programs: Iterable[Program]) -> str:
     digest = hashlib.sha256(text.encode()).hexdigest()[:12]
     path = folder / f"provenance-{digest}.json"
     if not path.exists():
-        temporary = folder / f".provenance.{process_namespace()}.{os.getpid()}.tmp"
         try:
-            temporary.write_text(text, encoding="utf-8")
-            temporary.rename(path)
+            write_whole(path, text)
         except OSError:
-            temporary.unlink(missing_ok=True)
             return ""
     return digest
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from longshore_study.base.errors import LongshoreError, UsageError, suggestion
+from longshore_study.base.errors import LongshoreError, UsageError, require_known, suggestion
 from longshore_study.store.launch_store import Launch, Store
 
 
@@ -83,8 +83,3 @@ def named_sessions(store: Store, names: Sequence[str]) -> list[tuple[str, str, s
     for name in names:
         require_known(name, known, "tag or study")
     return [triple for triple in stored if not names or set(names) & set(triple[:2])]
-
-
-def require_known(name: str, known: set[str], what: str) -> None:
-    if name not in known:
-        raise UsageError(f"unknown {what} '{name}'{suggestion(name, known)} (known: {', '.join(sorted(known))})")

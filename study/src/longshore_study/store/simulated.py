@@ -5,15 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from longshore_study.base.groups import grouped
 from longshore_study.store.launch_store import Launch
 
 
 def by_machine(launches: Iterable[Launch]) -> dict[str | None, list[Launch]]:
     """The launches of each simulated machine, in the order of the machines' names. The key None has
     the measured launches and comes first, if there are any."""
-    groups: dict[str | None, list[Launch]] = {}
-    for launch in launches:
-        groups.setdefault(launch.simulated, []).append(launch)
+    groups = grouped(launches, lambda launch: launch.simulated)
     for name in [name for name in groups if name is not None and not any(launch.header for launch in groups[name])]:
         # Launches that failed at their start do not have the version of their machine.
         versions = [other for other in groups if other is not None and other.rpartition(" ")[0] == name]

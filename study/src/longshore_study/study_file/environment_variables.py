@@ -17,20 +17,20 @@ _NAME = r"[A-Za-z_]\w*"
 
 
 def read(table: Mapping[str, Any], problem: Callable[[str, str], None]) -> Level:
-    """Reads a table of a study file. Calls `problem` with key and message for each mistake."""
+    """Reads a table of a study file. Calls `problem` with message and key for each mistake."""
     level: Level = {}
     for name, value in table.items():
         if name == UNSET and isinstance(value, list):
             wrong = [item for item in value if not isinstance(item, str) or not re.fullmatch(_NAME, item)]
             if wrong:
-                problem(name, f"environment: {wrong[0]!r} in 'unset' is not the name of a variable")
+                problem(f"environment: {wrong[0]!r} in 'unset' is not the name of a variable", name)
             twice = [item for item in value if item in table]
             if twice:
-                problem(name, f"environment: '{twice[0]}' is both set and in 'unset'; remove one of the two")
+                problem(f"environment: '{twice[0]}' is both set and in 'unset'; remove one of the two", name)
             level |= dict.fromkeys(map(str, value))
             continue
         if not re.fullmatch(_NAME, name) or isinstance(value, dict | list):
-            problem(name, f"environment: '{name}' needs a valid name and one value, not a list or table")
+            problem(f"environment: '{name}' needs a valid name and one value, not a list or table", name)
         level[name] = text(value)
     return level
 

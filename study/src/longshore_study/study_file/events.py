@@ -16,9 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from longshore_study.base.errors import UsageError
-from longshore_study.study_file.toml_positions import Path as KeyPath
 from longshore_study.study_file.toml_positions import key_lines
-from longshore_study.study_file.toml_values import Values, parsed, shown
+from longshore_study.study_file.toml_values import Problems, TomlTable, parsed, shown
 
 FILE = "events.toml"
 
@@ -46,12 +45,12 @@ def load(path: Path) -> list[Event]:
         raise UsageError(f"cannot read the events {path}: {error.strerror}") from None
     except UnicodeDecodeError as error:
         raise UsageError(f"{path}: not valid TOML: {error}") from None
-    document = parsed(text, str(path))
-    values = Values(str(path), key_lines(text))
-    values.known_keys(document, (), ("event",), "table")
-    events = [_event(values, table, ("event", k)) for k, table in enumerate(values.tables(document, "event"))]
-    if values.problems:
-        raise UsageError(min(values.problems)[1])
+    problems = Problems(str(path), key_lines(text))
+    document = TomlTable(problems, parsed(text, str(path)))
+    document.known_keys(("event",), "table")
+    events = [_event(table) for table in document.tables("event")]
+    if problems.found:
+        raise UsageError(min(problems.found)[1])
     return sorted(events, key=lambda event: event.date)
 
 
@@ -62,16 +61,16 @@ def of_store(store: Path, given: Path | None = None) -> list[Event]:
     return load(path) if given or path.exists() else []
 
 
-def _event(values: Values, table: Mapping[str, Any], where: KeyPath) -> Event:
-    values.known_keys(table, where, ("date", "text", "factors"), "key in [[event]]")
-    date = _date(table.get("date"))
+def _event(table: TomlTable) -> Event:
+    table.known_keys(("date", "text", "factors"), "key in [[event]]")
+    date = _date(table.content.get("date"))
     if date is None:
-        given = f"found {shown(table['date'])}" if "date" in table else "it is missing"
-        values.problem((*where, "date"), f"'date' must be a day, such as 2026-03-01, or a moment; {given}")
-    text = values.text(table, where, "text", "")
+        given = f"found {shown(table.content['date'])}" if "date" in table else "it is missing"
+        table.problem(f"'date' must be a day, such as 2026-03-01, or a moment; {given}", "date")
+    text = table.text("text")
     if not text:
-        values.problem((*where, "text"), "'text' is missing; it describes the event")
-    factors = values.table(table, where, "factors", required=False)
+        table.problem("'text' is missing; it describes the event", "text")
+    factors = table.table("factors", required=False).content
     return Event(date or "", text, {name.replace("-", "_"): level for name, level in factors.items()})
 
 

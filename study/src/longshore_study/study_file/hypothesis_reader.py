@@ -10,51 +10,44 @@ from longshore_study.base.errors import suggestion
 from longshore_study.base.expression import canonical_name
 from longshore_study.study_file import environment_variables
 from longshore_study.study_file.study import Hypothesis, PatternBlock
-from longshore_study.study_file.toml_values import Values, listed
+from longshore_study.study_file.toml_values import TomlTable, listed
 
-WHERE = ("hypothesis",)
 ENVIRONMENTS = ("environment", "new_environment")
 
 
-def read_hypothesis(values: Values, document: Mapping[str, Any], blocks: Sequence[PatternBlock]) -> Hypothesis | None:
+def read_hypothesis(document: TomlTable, blocks: Sequence[PatternBlock]) -> Hypothesis | None:
     if "hypothesis" not in document:
         return None
-    table = values.table(document, (), "hypothesis")
-    values.known_keys(table, WHERE, ("factors", "ratio", *ENVIRONMENTS), "key in [hypothesis]")
-    environments = {name: _environment(values, table, name, blocks) for name in ENVIRONMENTS}
+    table = document.table("hypothesis")
+    table.known_keys(("factors", "ratio", *ENVIRONMENTS), "key in [hypothesis]")
+    environments = {name: _environment(table, name, blocks) for name in ENVIRONMENTS}
     has_environments = all(environments.values())
-    given = values.table(table, WHERE, "factors", required=not has_environments)
-    if "factors" in table and isinstance(table["factors"], dict) and not given and not has_environments:
-        values.problem((*WHERE, "factors"), 'factors is empty; write factors = { mode = ["persistent"] }')
-    suspected = {canonical_name(name): level if isinstance(level, list) else [level] for name, level in given.items()}
-    ratio = values.number(
-        table, WHERE, "ratio", default=1.0, most=1e12, allowed="above 0: the ratio new / before, above 1 is better"
-    )
+    factors = table.table("factors", required=not has_environments)
+    if table.content.get("factors") == {} and not has_environments:
+        factors.problem('factors is empty; write factors = { mode = ["persistent"] }')
+    suspected = {
+        canonical_name(name): level if isinstance(level, list) else [level] for name, level in factors.content.items()
+    }
+    ratio = table.number("ratio", default=1.0, most=1e12, allowed="above 0: the ratio new / before, above 1 is better")
     known = {name for block in blocks for name in _levels(block)}
     for name, levels in suspected.items():
-        where = (*WHERE, "factors", name)
         if name not in known:
-            values.problem(
-                where, f"unknown factor '{name}' of the hypothesis{suggestion(name, known) or listed(sorted(known))}"
-            )
+            near = suggestion(name, known) or listed(sorted(known))
+            factors.problem(f"unknown factor '{name}' of the hypothesis{near}", name)
             continue
         measured = [level for block in blocks for level in _levels(block).get(name, ())]
         if not any(level in levels for level in measured):
-            values.problem(where, f"the study does not measure the suspected level of {name}")
+            factors.problem(f"the study does not measure the suspected level of {name}", name)
     if blocks and suspected and suspected.keys() <= known and not any(_contrasts(block, suspected) for block in blocks):
-        values.problem((*WHERE, "factors"), "the study measures only suspected levels; add others to compare them with")
+        factors.problem("the study measures only suspected levels; add others to compare them with")
     return Hypothesis(suspected, ratio, **environments)
 
 
-def _environment(
-    values: Values, table: Mapping[str, Any], name: str, blocks: Sequence[PatternBlock]
-) -> environment_variables.Level:
-    where = (*WHERE, name)
-    level = environment_variables.read(
-        values.table(table, WHERE, name, required=False), lambda key, message: values.problem((*where, key), message)
-    )
+def _environment(table: TomlTable, name: str, blocks: Sequence[PatternBlock]) -> environment_variables.Level:
+    variables = table.table(name, required=False)
+    level = environment_variables.read(variables.content, variables.problem)
     if level and not any(level in _levels(block).get("environment", []) for block in blocks):
-        values.problem(where, "no [[pattern]] measures this level of environment")
+        variables.problem("no [[pattern]] measures this level of environment")
     return level
 
 

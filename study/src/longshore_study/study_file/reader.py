@@ -11,7 +11,7 @@ from longshore_study.base.errors import UsageError
 from longshore_study.study_file.sections import StudyReader
 from longshore_study.study_file.study import Study
 from longshore_study.study_file.toml_positions import key_lines
-from longshore_study.study_file.toml_values import parsed, shown
+from longshore_study.study_file.toml_values import Problems, TomlTable, parsed, shown
 
 LARGEST_BYTES = 4 * 2**20
 # Longer keys could stop the parser: its time grows with the square of their parts.
@@ -56,22 +56,22 @@ def loads(text: str, path: str) -> Study:
         document = parsed(text, path)
     except UsageError as error:
         raise StudyFileError([str(error)]) from None
-    reader = StudyReader(path, key_lines(text))
-    _refuse_null_characters(reader, document, ())
-    study = reader.study(document, text)
-    if reader.problems:
-        ordered = [problem for _, problem in sorted(reader.problems, key=lambda pair: pair[0])]
+    problems = Problems(path, key_lines(text))
+    _refuse_null_characters(problems, document, ())
+    study = StudyReader(problems).study(TomlTable(problems, document), text)
+    if problems.found:
+        ordered = [problem for _, problem in sorted(problems.found, key=lambda pair: pair[0])]
         raise StudyFileError(list(dict.fromkeys(ordered)))
     return study
 
 
-def _refuse_null_characters(reader: StudyReader, value: object, where: tuple[str | int, ...]) -> None:
+def _refuse_null_characters(problems: Problems, value: object, where: tuple[str | int, ...]) -> None:
     """Arguments and environment variables of programs cannot contain null characters."""
     if isinstance(value, dict):
         for key, inner in value.items():
-            _refuse_null_characters(reader, inner, (*where, key))
+            _refuse_null_characters(problems, inner, (*where, key))
     elif isinstance(value, list):
         for index, inner in enumerate(value):
-            _refuse_null_characters(reader, inner, (*where, index))
+            _refuse_null_characters(problems, inner, (*where, index))
     elif isinstance(value, str) and "\0" in value:
-        reader.problem(where, f"the text {shown(value)} has the character U+0000, which arguments cannot contain")
+        problems.add(where, f"the text {shown(value)} has the character U+0000, which arguments cannot contain")

@@ -2,55 +2,45 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from longshore_study.base.errors import suggestion
 from longshore_study.study_file import environment_variables
 from longshore_study.study_file.launcher_reader import read_launcher
 from longshore_study.study_file.study import External, State, placeholders
-from longshore_study.study_file.toml_positions import Path as KeyPath
-from longshore_study.study_file.toml_values import Values, listed
+from longshore_study.study_file.toml_values import TomlTable, listed
 
 
-def read_states(reader: Values, document: dict[str, Any], externals: tuple[External, ...]) -> dict[str, State]:
-    tables = reader.table(document, (), "states", required=False)
-    return {tag: _state(reader, document, reader.table(tables, ("states",), tag), tag, externals) for tag in tables}
+def read_states(document: TomlTable, externals: tuple[External, ...]) -> dict[str, State]:
+    tables = document.table("states", required=False)
+    return {tag: _state(document, tables.table(tag), tag, externals) for tag in tables.content}
 
 
-def _state(
-    reader: Values, document: dict[str, Any], table: dict[str, Any], tag: str, externals: tuple[External, ...]
-) -> State:
-    where = ("states", tag)
-    reader.known_keys(table, where, ("bench", "environment", "launcher", "commands"), "key of a state")
+def _state(document: TomlTable, table: TomlTable, tag: str, externals: tuple[External, ...]) -> State:
+    table.known_keys(("bench", "environment", "launcher", "commands"), "key of a state")
     if not tag.strip():
-        reader.problem(where, "a state has an empty name; its name is the tag of its launches")
-    changes = reader.table(table, where, "launcher", required=False)
-    reader.known_keys(changes, (*where, "launcher"), ("command", "arguments"), "key of a state's launcher")
-    launcher = reader.table(document, (), "launcher", required=False)
+        table.problem("a state has an empty name; its name is the tag of its launches")
+    changes = table.table("launcher", required=False)
+    changes.known_keys(("command", "arguments"), "key of a state's launcher")
+    launcher = document.table("launcher", required=False)
+    changed = TomlTable(table.problems, {**launcher.content, **changes.content}, launcher.where)
+    variables = table.table("environment", required=False)
     return State(
-        bench=reader.text(table, where, "bench", "") or None,
-        environment=environment_variables.read(
-            reader.table(table, where, "environment", required=False),
-            lambda name, what: reader.problem((*where, "environment", name), what),
-        ),
-        launcher=read_launcher(reader, {**launcher, **changes}) if changes else None,
-        commands=_commands(reader, reader.table(table, where, "commands", required=False), where, externals),
+        bench=table.text("bench") or None,
+        environment=environment_variables.read(variables.content, variables.problem),
+        launcher=read_launcher(changed) if changes.content else None,
+        commands=_commands(table.table("commands", required=False), externals),
     )
 
 
-def _commands(
-    reader: Values, table: dict[str, Any], where: KeyPath, externals: tuple[External, ...]
-) -> dict[str, tuple[str, ...]]:
+def _commands(table: TomlTable, externals: tuple[External, ...]) -> dict[str, tuple[str, ...]]:
     names = {block.name for block in externals}
     found = {}
-    for name in table:
-        key_path = (*where, "commands", name)
+    for name in table.content:
         if name not in names:
-            reader.problem(key_path, f"no [[external]] is named '{name}'{suggestion(name, names) or listed(names)}")
-        found[name] = tuple(reader.texts(table, (*where, "commands"), name, required=True))
+            table.problem(f"no [[external]] is named '{name}'{suggestion(name, names) or listed(names)}", name)
+        found[name] = tuple(table.texts(name, required=True))
         factors = {factor for block in externals if block.name == name for factor in (*block.between, "output")}
         for placeholder in placeholders(" ".join(found[name])):
             if name in names and placeholder not in factors:
                 what = f"'{{{placeholder}}}' in the command is not a factor of between"
-                reader.problem(key_path, f"{what}{suggestion(placeholder, factors)}")
+                table.problem(f"{what}{suggestion(placeholder, factors)}", name)
     return found

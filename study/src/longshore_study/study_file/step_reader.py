@@ -12,80 +12,74 @@ from longshore_study.base.expression import canonical_name
 from longshore_study.patterns import FACTORS_BETWEEN_LAUNCHES, PATTERNS
 from longshore_study.study_file import environment_variables
 from longshore_study.study_file.study import PatternBlock, Step
-from longshore_study.study_file.toml_positions import Path as KeyPath
-from longshore_study.study_file.toml_positions import line_of
-from longshore_study.study_file.toml_values import Values, listed, shown
+from longshore_study.study_file.toml_values import TomlTable, listed, shown
 
 STEP_KEYS = ("name", "with", "pattern")
 
 
-def read_steps(values: Values, tables: Sequence[dict[str, Any]], blocks: Sequence[PatternBlock]) -> tuple[Step, ...]:
-    """The steps in their order. Mistakes go to the problems of `values`."""
+def read_steps(tables: Sequence[TomlTable], blocks: Sequence[PatternBlock]) -> tuple[Step, ...]:
+    """The steps in their order."""
     steps: list[Step] = []
-    for index, table in enumerate(tables):
-        step = _step(values, table, ("step", index), blocks, steps)
+    for table in tables:
+        step = _step(table, blocks, steps)
         if step is not None:
             steps.append(step)
     return tuple(steps)
 
 
-def _step(
-    values: Values, table: dict[str, Any], where: KeyPath, blocks: Sequence[PatternBlock], before: Sequence[Step]
-) -> Step | None:
-    values.known_keys(table, where, STEP_KEYS, "key in [[step]]")
-    name = values.name(table, where, "step")
-    pattern = _pattern(values, table, where, blocks)
-    given = values.table(table, where, "with")
-    if pattern is None or ("with" in table and not isinstance(table["with"], dict)):
+def _step(table: TomlTable, blocks: Sequence[PatternBlock], before: Sequence[Step]) -> Step | None:
+    table.known_keys(STEP_KEYS, "key in [[step]]")
+    name = table.name("step")
+    pattern = _pattern(table, blocks)
+    given = table.table("with")
+    if pattern is None or not isinstance(table.content.get("with", {}), dict):
         return None
     earlier = [step for step in before if step.pattern == pattern]
     if any(step.name == name for step in earlier):
-        values.problem((*where, "name"), f"two steps of {pattern} are named {shown(name)}; give them different names")
+        table.problem(f"two steps of {pattern} are named {shown(name)}; give them different names", "name")
     own = [block for block in blocks if block.program == pattern]
-    found = len(values.problems)
-    changes = _changes(values, given, (*where, "with"), pattern, own)
+    found = len(table.problems.found)
+    changes = _changes(given, pattern, own)
     former = earlier[-1].levels if earlier else {}
-    step = Step(name, pattern, changes, {**former, **changes}, line_of(values.lines, where))
-    if len(values.problems) == found:
-        _check_effect(values, step, former, earlier, where)
-    if len(values.problems) == found and not selects(own, step.levels):
+    step = Step(name, pattern, changes, {**former, **changes}, table.line)
+    if len(table.problems.found) == found:
+        _check_effect(table, step, former, earlier)
+    if len(table.problems.found) == found and not selects(own, step.levels):
         what = ", ".join(f"{key} = {shown(level)}" for key, level in step.levels.items())
-        values.problem(where, f"the step '{name}' selects nothing: no [[pattern]] {pattern} measures {what}")
+        table.problem(f"the step '{name}' selects nothing: no [[pattern]] {pattern} measures {what}")
     return step
 
 
-def _pattern(values: Values, table: Mapping[str, Any], where: KeyPath, blocks: Sequence[PatternBlock]) -> str | None:
+def _pattern(table: TomlTable, blocks: Sequence[PatternBlock]) -> str | None:
     programs = list(dict.fromkeys(block.program for block in blocks))
     if not programs:
-        values.problem(where, "a step belongs to a [[pattern]], but the study has none")
+        table.problem("a step belongs to a [[pattern]], but the study has none")
         return None
     if "pattern" not in table:
         if len(programs) > 1:
-            values.problem(where, f"the step needs the key 'pattern'; it is one of {', '.join(programs) or 'none'}")
+            table.problem(f"the step needs the key 'pattern'; it is one of {', '.join(programs)}")
         return programs[0] if len(programs) == 1 else None
-    named = values.word(table, where, "pattern", tuple(PATTERNS))
+    named = table.word("pattern", tuple(PATTERNS))
     if named is not None and named not in programs:
-        values.problem((*where, "pattern"), f"the study has no [[pattern]] {named}{listed(programs)}")
+        table.problem(f"the study has no [[pattern]] {named}{listed(programs)}", "pattern")
         return None
     return named
 
 
-def _changes(
-    values: Values, given: Mapping[str, Any], where: KeyPath, pattern: str, blocks: Sequence[PatternBlock]
-) -> dict[str, Any]:
+def _changes(given: TomlTable, pattern: str, blocks: Sequence[PatternBlock]) -> dict[str, Any]:
     levels = _levels_of(blocks)
     changes: dict[str, Any] = {}
-    for written, value in given.items():
-        factor, key_path = canonical_name(written), (*where, written)
+    for written, value in given.content.items():
+        factor = canonical_name(written)
         if factor not in levels:
-            values.problem(key_path, _unknown(written, pattern, levels))
+            given.problem(_unknown(written, pattern, levels), written)
             continue
         level = {k: environment_variables.text(v) for k, v in value.items()} if isinstance(value, dict) else value
         if level not in levels[factor]:
             words = [known for known in levels[factor] if isinstance(known, str)]
             near = suggestion(value, words) if isinstance(value, str) else ""
             hint = near or listed(map(_shown, levels[factor]))
-            values.problem(key_path, f"{written}: the study does not measure the level {_shown(level)}{hint}")
+            given.problem(f"{written}: the study does not measure the level {_shown(level)}{hint}", written)
             continue
         changes[factor] = level
     return changes
@@ -99,21 +93,19 @@ def _unknown(written: str, pattern: str, levels: Mapping[str, Any]) -> str:
     return f"unknown factor '{written}' of {pattern}{near or listed(levels)}"
 
 
-def _check_effect(
-    values: Values, step: Step, former: Mapping[str, Any], earlier: Sequence[Step], where: KeyPath
-) -> None:
+def _check_effect(table: TomlTable, step: Step, former: Mapping[str, Any], earlier: Sequence[Step]) -> None:
     """Checks that a step changes something, and that the first step has a level of each changed
     factor. Without this level, the step would be compared with a mixture of levels."""
     if not step.changes:
-        values.problem(where, f"the step '{step.name}' names no factor, so it changes nothing")
+        table.problem(f"the step '{step.name}' names no factor, so it changes nothing")
     elif earlier and all(former.get(factor) == level for factor, level in step.changes.items()):
         levels = ", ".join(f"{factor} is {_shown(level)}" for factor, level in step.changes.items())
-        values.problem((*where, "with"), f"the step '{step.name}' changes nothing: {levels} already")
+        table.problem(f"the step '{step.name}' changes nothing: {levels} already", "with")
     for factor in step.changes if earlier else ():
         if factor not in former:
             first = earlier[0].name
             what = f"'{factor}' changes here, but the first step, '{first}', does not give its level before"
-            values.problem((*where, "with", factor), f"{what}; add it there")
+            table.problem(f"{what}; add it there", "with", factor)
 
 
 def selects(blocks: Iterable[PatternBlock], levels: Mapping[str, Any]) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 from longshore_study.base.durations import EXAMPLES, parse_duration
@@ -13,136 +13,153 @@ from longshore_study.base.errors import UsageError, suggestion
 from longshore_study.study_file.toml_positions import Path, line_of
 
 
-class Values:
-    """Typed access to the values of tables. `problems` collects (line, message). The argument
-    `where` is the path of keys to a table, and `path` is the name of the file in messages."""
+class Problems:
+    """The mistakes in a file: (line, message). `path` is the name of the file in messages."""
 
     def __init__(self, path: str, lines: dict[Path, int]) -> None:
         self.path = path
         self.lines = lines
-        self.problems: list[tuple[int, str]] = []
+        self.found: list[tuple[int, str]] = []
 
-    def problem(self, where: Path, message: str) -> None:
+    def add(self, where: Path, message: str) -> None:
+        """`where` is the path of keys to the wrong value."""
         line = line_of(self.lines, where)
-        self.problems.append((line, f"{self.path}:{line}: {message}"))
+        self.found.append((line, f"{self.path}:{line}: {message}"))
 
-    def known_keys(self, table: Mapping[str, Any], where: Path, known: Iterable[str], what: str) -> None:
+
+class TomlTable:
+    """Typed access to the values of a table. Mistakes go to `problems`. `where` is the path of keys
+    to the table."""
+
+    def __init__(self, problems: Problems, content: dict[str, Any], where: Path = ()) -> None:
+        self.problems = problems
+        self.content = content
+        self.where = where
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.content
+
+    @property
+    def line(self) -> int:
+        return line_of(self.problems.lines, self.where)
+
+    def problem(self, message: str, *below: str | int) -> None:
+        """A mistake in the table, or in the value with these keys below it."""
+        self.problems.add((*self.where, *below), message)
+
+    def known_keys(self, known: Iterable[str], what: str) -> None:
         allowed = list(known)
-        for key in table:
+        for key in self.content:
             if key not in allowed:
-                self.problem((*where, key), f"unknown {what}: '{key}'{suggestion(key, allowed) or listed(allowed)}")
+                self.problem(f"unknown {what}: '{key}'{suggestion(key, allowed) or listed(allowed)}", key)
 
-    def table(self, owner: Mapping[str, Any], where: Path, key: str, *, required: bool = True) -> dict[str, Any]:
-        if key not in owner:
-            if required:
-                name = f"[{key}]" if not where else f"'{key}'"
-                self.problem(where, f"the table {name} is missing")
-            return {}
-        value = owner[key]
+    def table(self, key: str, *, required: bool = True) -> TomlTable:
+        """The table with this key. Empty if it is missing or wrong."""
+        value = self.content.get(key)
         if isinstance(value, dict):
-            return value
-        hint = f"; write [{key}], not [[{key}]]" if isinstance(value, list) and not where else ""
-        self.problem((*where, key), f"'{key}' must be a table, found {shown(value)}{hint}")
-        return {}
+            return TomlTable(self.problems, value, (*self.where, key))
+        if key in self.content:
+            hint = f"; write [{key}], not [[{key}]]" if isinstance(value, list) and not self.where else ""
+            self.problem(f"'{key}' must be a table, found {shown(value)}{hint}", key)
+        elif required:
+            name = f"'{key}'" if self.where else f"[{key}]"
+            self.problem(f"the table {name} is missing")
+        return TomlTable(self.problems, {}, (*self.where, key))
 
-    def tables(self, document: Mapping[str, Any], key: str) -> list[dict[str, Any]]:
-        value = document.get(key, [])
+    def tables(self, key: str) -> list[TomlTable]:
+        value = self.content.get(key, [])
         if isinstance(value, list) and all(isinstance(item, dict) for item in value):
-            if key in document and not value:
-                self.problem((key,), f"'{key}' is an empty list; write [[{key}]]")
-            return value
+            if key in self.content and not value:
+                self.problem(f"'{key}' is an empty list; write [[{key}]]", key)
+            return [TomlTable(self.problems, item, (*self.where, key, index)) for index, item in enumerate(value)]
         hint = f"write [[{key}]], not [{key}]" if isinstance(value, dict) else f"write [[{key}]]"
-        self.problem((key,), f"'{key}' must be an array of tables; {hint}")
+        self.problem(f"'{key}' must be an array of tables; {hint}", key)
         return []
 
-    def texts(self, owner: Mapping[str, Any], where: Path, key: str, *, required: bool = False) -> list[str]:
-        value = owner.get(key, [])
+    def texts(self, key: str, *, required: bool = False) -> list[str]:
+        value = self.content.get(key, [])
         if isinstance(value, list) and all(isinstance(item, str) for item in value):
             if required and not value:
-                self.problem((*where, key), f"'{key}' is missing; it is a list of texts")
+                self.problem(f"'{key}' is missing; it is a list of texts", key)
             return value
-        self.problem((*where, key), f"'{key}' must be a list of texts, found {shown(value)}")
+        self.problem(f"'{key}' must be a list of texts, found {shown(value)}", key)
         return []
 
-    def text(self, owner: Mapping[str, Any], where: Path, key: str, default: str) -> str:
-        value = owner.get(key, default)
+    def text(self, key: str, default: str = "") -> str:
+        value = self.content.get(key, default)
         if isinstance(value, str):
             return value
-        self.problem((*where, key), f"'{key}' must be a text, found {shown(value)}")
+        self.problem(f"'{key}' must be a text, found {shown(value)}", key)
         return default
 
-    def name(self, owner: Mapping[str, Any], where: Path, what: str) -> str:
-        if "name" not in owner:
-            self.problem(where, f'the {what} has no name; write name = "..."')
+    def name(self, what: str) -> str:
+        if "name" not in self.content:
+            self.problem(f'the {what} has no name; write name = "..."')
             return "unnamed"
-        value = self.text(owner, where, "name", "unnamed")
+        value = self.text("name", "unnamed")
         if not value.strip() or not value.isprintable() or len(value) > 100:
             allowed = "must be 1 to 100 printable characters"
-            self.problem((*where, "name"), f"the name of the {what} {allowed}, found {shown(value)}")
+            self.problem(f"the name of the {what} {allowed}, found {shown(value)}", "name")
         return value
 
-    def word(self, owner: Mapping[str, Any], where: Path, key: str, known: Iterable[str]) -> str | None:
+    def word(self, key: str, known: Iterable[str]) -> str | None:
+        """One of the known words. None if it is missing or wrong."""
         allowed = list(known)
-        if key not in owner:
-            self.problem(where, f"'{key}' is missing; it is one of {', '.join(allowed) or 'none'}")
+        if key not in self.content:
+            self.problem(f"'{key}' is missing; it is one of {', '.join(allowed) or 'none'}")
             return None
-        value = owner[key]
+        value = self.content[key]
         if isinstance(value, str) and value in allowed:
             return value
         hint = suggestion(value, allowed) if isinstance(value, str) else ""
-        self.problem((*where, key), f"'{key}' is one of {', '.join(allowed) or 'none'}; found {shown(value)}{hint}")
+        self.problem(f"'{key}' is one of {', '.join(allowed) or 'none'}; found {shown(value)}{hint}", key)
         return None
 
-    def integer(self, owner: Mapping[str, Any], where: Path, key: str, *, default: int, least: int, most: int) -> int:
-        value = owner.get(key, default)
+    def optional_word(self, key: str, known: Iterable[str]) -> str | None:
+        return self.word(key, known) if key in self.content else None
+
+    def integer(self, key: str, *, default: int, least: int, most: int) -> int:
+        value = self.content.get(key, default)
         if isinstance(value, int) and not isinstance(value, bool) and least <= value <= most:
             return value
-        self.problem((*where, key), f"'{key}' must be an integer from {least} to {most}, found {shown(value)}")
+        self.problem(f"'{key}' must be an integer from {least} to {most}, found {shown(value)}", key)
         return default
 
-    def optional_integer(self, owner: Mapping[str, Any], where: Path, key: str, *, most: int) -> int | None:
+    def optional_integer(self, key: str, *, most: int) -> int | None:
         """An integer from 1, or None if the key is missing."""
-        return self.integer(owner, where, key, default=1, least=1, most=most) if key in owner else None
+        return self.integer(key, default=1, least=1, most=most) if key in self.content else None
 
-    def flag(self, owner: Mapping[str, Any], where: Path, key: str, *, default: bool) -> bool:
-        value = owner.get(key, default)
+    def flag(self, key: str) -> bool:
+        """True or false; false if the key is missing."""
+        value = self.content.get(key, False)
         if isinstance(value, bool):
             return value
-        self.problem((*where, key), f"'{key}' is true or false, found {shown(value)}")
-        return default
+        self.problem(f"'{key}' is true or false, found {shown(value)}", key)
+        return False
 
-    def duration(self, owner: Mapping[str, Any], where: Path, key: str, default: int) -> int:
-        value = owner.get(key)
+    def duration(self, key: str, default: int) -> int:
+        value = self.content.get(key)
         if value is None:
             return default
         try:
             return parse_duration(value if isinstance(value, str) else "")
         except ValueError:
-            self.problem((*where, key), f"'{key}' must be a duration {EXAMPLES}, found {shown(value)}")
+            self.problem(f"'{key}' must be a duration {EXAMPLES}, found {shown(value)}", key)
             return default
 
-    def number(
-        self, owner: Mapping[str, Any], where: Path, key: str, *, default: float, most: float, allowed: str
-    ) -> float:
-        value = owner.get(key, default)
+    def number(self, key: str, *, default: float, most: float, allowed: str) -> float:
+        value = self.content.get(key, default)
         if isinstance(value, int | float) and not isinstance(value, bool) and 0 < value <= most:
             return float(value)
-        self.problem((*where, key), f"'{key}' must be a number {allowed}, found {shown(value)}")
+        self.problem(f"'{key}' must be a number {allowed}, found {shown(value)}", key)
         return default
 
-    def seconds(self, owner: Mapping[str, Any], where: Path, default: float) -> float:
-        limit = 30 * 86400.0
-        return self.number(
-            owner, where, "timeout_seconds", default=default, most=limit, allowed="above 0, of at most 30 days"
-        )
-
-    def fraction(self, owner: Mapping[str, Any], where: Path, key: str, default: float) -> float:
-        value = owner.get(key, default)
+    def fraction(self, key: str, default: float) -> float:
+        value = self.content.get(key, default)
         if isinstance(value, int | float) and not isinstance(value, bool) and 1 <= value < 100:
-            percent = f"{value:g}"
-            self.problem((*where, key), f"'{key}' is a fraction below 1; {percent} % is written {value / 100:g}")
+            self.problem(f"'{key}' is a fraction below 1; {value:g} % is written {value / 100:g}", key)
             return default
-        return self.number(owner, where, key, default=default, most=1.0 - 1e-9, allowed="above 0 and below 1")
+        return self.number(key, default=default, most=1.0 - 1e-9, allowed="above 0 and below 1")
 
 
 def listed(known: Iterable[str]) -> str:

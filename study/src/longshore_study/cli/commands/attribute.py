@@ -93,7 +93,7 @@ def _write_study(found: Attribution, sides: Sequence[Side], path: Path) -> tuple
     studies = {launch.study for side in sides for launch in side.launches}
     name = f"{min(studies)}-confirm" if len(studies) == 1 else "confirm"
     try:
-        text = confirming_study(found, found.rules[0], name).text
+        text = confirming_study(found, found.rules[0], name)
     except LongshoreError as error:
         return None, str(error)
     content = _signed(text.encode("utf-8", "replace"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import argparse
 
-from longshore_study.base.errors import UsageError, suggestion
+from longshore_study.base.errors import UsageError, require_known
 from longshore_study.cli.comparison_options import add_comparison_options, comparison_options
 from longshore_study.cli.result_output import print_json
 from longshore_study.compare.comparison import Comparison, compare
@@ -84,15 +84,9 @@ def _print_levels(levels: FactorComparison, args: argparse.Namespace) -> None:
 
 
 def _print(comparison: Comparison, args: argparse.Namespace) -> None:
-    for name in (args.row, args.col):
-        _require_factor(name, comparison)
+    for name in filter(None, (args.row, args.col)):
+        require_known(name, (factor for row in comparison.rows for factor in known_factors(row.key)), "factor")
     if args.row or args.col:
         compare_table.render_pivot(comparison, args.row, args.col, verbose=args.verbose)
     else:
         compare_table.render(comparison, verbose=args.verbose)
-
-
-def _require_factor(name: str | None, comparison: Comparison) -> None:
-    known = sorted({factor for row in comparison.rows for factor in known_factors(row.key)})
-    if name is not None and name not in known:
-        raise UsageError(f"unknown factor '{name}'{suggestion(name, known)} (known: {', '.join(known)})")

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from longshore_study.analyses import guard
 from longshore_study.analyses.guard import Finding
-from longshore_study.base.durations import parse_duration
+from longshore_study.base.durations import duration_of
 from longshore_study.base.errors import EXIT_OK, EXIT_REGRESSED, EXIT_UNDECIDED, LongshoreError, UsageError
 from longshore_study.base.json_values import attributes
 from longshore_study.base.terminal import count
@@ -62,7 +62,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help=f"ignore slowdowns below it: 2%% or 0.02 (default: {100 * guard.MARGIN:g}%%)",
     )  # fmt: skip
     parser.add_argument(
-        "--confirm-after", metavar="TIME", type=_duration, default=0,
+        "--confirm-after", metavar="TIME", type=duration_of("--confirm-after"), default=0,
         help="wait before the second session, such as 1h, so that a slow hour can pass (default: no time)",
     )  # fmt: skip
     parser.add_argument("--accept", action="store_true", help="take the newest, changed level as the reference")
@@ -107,8 +107,7 @@ def _guard(args: argparse.Namespace, plan: Plan, target: Target) -> int:
         if remaining(plan, second)[0]:
             time.sleep(args.confirm_after)
         if args.stop_after is not None:
-            used = math.ceil(time.monotonic() - begun)
-            args.stop_after = f"{max(1, parse_duration(args.stop_after) - used)}s"
+            args.stop_after = max(1, args.stop_after - math.ceil(time.monotonic() - begun))
         if (status := _measure(args, plan, second)) is not None:
             return status
         repeated = guard.read_session(target.store, plan, target.tag, second.session)
@@ -188,10 +187,3 @@ def _sessions(text: str) -> int:
     if not text.isdecimal() or int(text) < guard.MIN_SESSIONS:
         raise UsageError(f"--sessions {text}: a reference has {guard.MIN_SESSIONS} sessions or more")
     return int(text)
-
-
-def _duration(text: str) -> int:
-    try:
-        return parse_duration(text)
-    except ValueError as error:
-        raise UsageError(f"--confirm-after: {error}") from None

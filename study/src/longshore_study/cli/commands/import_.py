@@ -22,7 +22,7 @@ from longshore_study.importers.imported import Columns, Imported, MetricChoice, 
 from longshore_study.store.launch_store import Launch, Store
 from longshore_study.store.records import Record
 from longshore_study.study_file.metric_reader import read_metric
-from longshore_study.study_file.toml_values import Values
+from longshore_study.study_file.toml_values import Problems, TomlTable
 
 _MIN_DIGITS = 12
 """Two measurements do not agree by chance in this number of digits."""
@@ -303,12 +303,13 @@ def _origin(format_name: str, path: Path, imported: Imported) -> dict[str, Any]:
 def _metric_choice(args: argparse.Namespace, format_name: str) -> MetricChoice | None:
     """The choice of the figure, checked like the keys of a study file."""
     given = {"pattern": args.pattern, "path": args.path, "figure": args.figure, "unit": args.unit}
-    reader = Values("the command line", {})
-    choice = read_metric(reader, {key: value for key, value in given.items() if value is not None}, (), format_name)
-    if reader.problems:
+    problems = Problems("the command line", {})
+    table = TomlTable(problems, {key: value for key, value in given.items() if value is not None})
+    choice = read_metric(table, format_name)
+    if problems.found:
         # The checks name a line and a key of a study file. The user gave options instead.
-        line, message = reader.problems[0]
-        message = message.removeprefix(f"{reader.path}:{line}: ")
+        line, message = problems.found[0]
+        message = message.removeprefix(f"{problems.path}:{line}: ")
         raise UsageError(message.replace("'pattern'", "--pattern").replace("'path'", "--path"))
     return replace(choice, better=args.better) if choice else None
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from longshore_study.analyses import history
 from longshore_study.attribution import association
-from longshore_study.base.errors import EXIT_OK, LongshoreError, UsageError, suggestion
+from longshore_study.base.errors import EXIT_OK, LongshoreError, UsageError, require_known, suggestion
 from longshore_study.cli.result_output import print_json, write_file
 from longshore_study.compare.comparison import CompareOptions, Comparison, compare, parse_margin
 from longshore_study.compare.guideline_check import GuidelineRow, check
@@ -106,7 +106,7 @@ def _figures(args: argparse.Namespace, facts: Facts) -> int:
 def _compared(store: Store, names: list[str], studies: list[str], margin: float | None) -> Facts:
     sides = selection.sides(store, names, studies[0] if len(studies) == 1 else None)
     if len(studies) > 1:
-        _require_known(store, studies)
+        _require_studies(store, studies)
         sides = [replace(side, launches=[x for x in side.launches if x.study in studies]) for side in sides]
     return facts_of_comparison(store, compare(sides[0], sides[1], CompareOptions(margin=margin)))
 
@@ -122,7 +122,7 @@ def facts_of_comparison(store: Store, compared: Comparison) -> Facts:
 
 def _described(store: Store, studies: list[str]) -> Facts:
     """The facts without a comparison: every tag is a side."""
-    _require_known(store, studies)
+    _require_studies(store, studies)
     chosen = [(s, tag) for s, tag, _ in selection.stored_names(store) if not studies or s in studies]
     tags = list(dict.fromkeys(tag for _, tag in chosen))
     sides = [
@@ -147,10 +147,10 @@ def _studies_of(chosen: list[tuple[str, str]], tag: str) -> list[str]:
     return list(dict.fromkeys(study for study, t in chosen if t == tag))
 
 
-def _require_known(store: Store, studies: list[str]) -> None:
+def _require_studies(store: Store, studies: list[str]) -> None:
     known = {study for study, _, _ in selection.stored_names(store)}
     for study in studies:
-        selection.require_known(study, known, "study")
+        require_known(study, known, "study")
 
 
 def _guidelines(sides: list[Side]) -> dict[str, list[GuidelineRow]]:

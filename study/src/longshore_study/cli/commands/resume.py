@@ -6,13 +6,12 @@ import argparse
 from dataclasses import dataclass
 from pathlib import Path
 
-from longshore_study.base.errors import EXIT_OK, LongshoreError, UsageError
+from longshore_study.base.errors import EXIT_OK, LongshoreError, UsageError, require_known
 from longshore_study.base.terminal import count
 from longshore_study.execution.launch_runner import Summary, remaining
 from longshore_study.execution.session import add_session_options, print_summaries, run_session
 from longshore_study.execution.session_folder import Target, stored_study_files
 from longshore_study.planning.plan import make_plan
-from longshore_study.store import selection
 from longshore_study.store.launch_store import Store, name_of
 from longshore_study.study_file.reader import load
 from longshore_study.study_file.study import Study
@@ -57,7 +56,7 @@ def study_or_name(store: Store, given: str | None) -> tuple[Study | None, str | 
         return load(given), None
     known = {name for study, tag, _ in session_names(store) for name in (study, tag)}
     if known:
-        selection.require_known(given, known, "tag or study")
+        require_known(given, known, "tag or study")
     return None, given
 
 

@@ -6,13 +6,15 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from longshore_study.base import expression, terminal
-from longshore_study.base.errors import EXIT_INVALID, EXIT_OK, LongshoreError, UsageError
+from longshore_study.base.errors import EXIT_INVALID, EXIT_OK, LongshoreError, UsageError, require_known
+from longshore_study.base.groups import grouped
 from longshore_study.cli.result_output import print_result
 from longshore_study.metrics import variant_rows
-from longshore_study.metrics.launch_metrics import Measurements, measure
+from longshore_study.metrics.launch_metrics import measure
 from longshore_study.metrics.variant_rows import VariantRow
 from longshore_study.output import variant_table
 from longshore_study.store import selection
@@ -55,26 +57,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--where", metavar="CONDITION", type=expression.parse, help="only rows that meet it, such as 'nodes > 1'"
     )
     parser.add_argument("--sessions", action="store_true", help="one row per session")
-    parser.add_argument(
-        "--winners",
-        action="store_true",
-        help="for one study or tag: the winners of its newest session, and what to choose",
-    )
-    parser.add_argument("--scaling", action="store_true", help="figure per node and efficiency, over ranks or nodes")
-    parser.add_argument("--engines", action="store_true", help="messages and waiting times of aggregation engines")
-    parser.add_argument("--steps", action="store_true", help="the gain of each step of the study file")
-    parser.add_argument(
-        "--means", action="store_true", help="mean, smallest and largest over launches, with an interval"
-    )
+    for option, (_, text) in _OTHER_TABLES.items():
+        parser.add_argument(option, action="store_true", help=text)
     parser.add_argument(
         "--pool", metavar="FACTOR", action="append", help="with --means: merge launches that differ only in this factor"
     )
-    parser.add_argument("--model", action="store_true", help="measured exchanges beside the predictions of a model")
-    parser.add_argument("--counters", action="store_true", help="counters of kernel, processor and waits")
-    parser.add_argument(
-        "--crossings", action="store_true", help="the fastest choice over nodes or ranks, and where it changes"
-    )
-    parser.add_argument("--predicted", action="store_true", help="simulated and measured times side by side")
 
 
 @dataclass(frozen=True)
@@ -87,25 +74,14 @@ class _Output:
 
 
 def run(args: argparse.Namespace) -> int:
-    other_tables = {
-        "--winners": (args.winners, _winners),
-        "--steps": (args.steps, _steps),
-        "--scaling": (args.scaling, _scaling),
-        "--engines": (args.engines, _engines),
-        "--means": (args.means, _means),
-        "--model": (args.model, _model),
-        "--counters": (args.counters, _counters),
-        "--crossings": (args.crossings, _crossings),
-        "--predicted": (args.predicted, _predicted),
-    }
     if args.pool and not args.means:
         raise UsageError("--pool needs --means")
-    asked = [name for name, (wanted, _) in other_tables.items() if wanted]
+    asked = [option for option in _OTHER_TABLES if getattr(args, option.removeprefix("--"))]
     if asked:
         more = asked[1:] + (["--where"] if args.where is not None else []) + (["--sessions"] if args.sessions else [])
         if more:
             raise UsageError(f"{asked[0]} prints its own table and cannot be combined with {' or '.join(more)}")
-        return other_tables[asked[0]][1](args)
+        return _OTHER_TABLES[asked[0]][0](args)
     (launches,), where = on_hosts([list(_chosen(args))], args.where)
     found = {machine: measure(some, metrics=("all",)) for machine, some in by_machine(launches).items()}
     tables = {
@@ -116,13 +92,12 @@ def run(args: argparse.Namespace) -> int:
         selected = {id(row) for row in where.select([row for rows in tables.values() for row in rows], _factors)}
         tables = {machine: [row for row in rows if id(row) in selected] for machine, rows in tables.items()}
 
-    def output(rows: list[VariantRow], measured: Measurements) -> _Output:
-        def render() -> None:
-            variant_table.render(rows, measured, verbose=args.verbose)
-
-        return _Output(variant_table.document(rows, measured), render, bool(measured.damaged))
-
-    return _print_tables(args, {machine: output(rows, found[machine]) for machine, rows in tables.items()})
+    outputs: dict[str | None, _Output] = {}
+    for machine, rows in tables.items():
+        measured = found[machine]
+        render = partial(variant_table.render, rows, measured, verbose=args.verbose)
+        outputs[machine] = _Output(variant_table.document(rows, measured), render, bool(measured.damaged))
+    return _print_tables(args, outputs)
 
 
 def _winners(args: argparse.Namespace) -> int:
@@ -140,13 +115,10 @@ def _scaling(args: argparse.Namespace) -> int:
     from longshore_study.analyses import scaling  # noqa: PLC0415
     from longshore_study.output import scaling_table  # noqa: PLC0415
 
-    def output(launches: list[Launch]) -> _Output | None:
-        measured = measure(launches)
-        curves = scaling.curves_of(launches, measured)
-        document = scaling_table.document(curves)
-        return _Output(document, lambda: scaling_table.render(curves), bool(measured.damaged)) if curves else None
+    def curves_of(launches: list[Launch]) -> list[scaling.Curve]:
+        return scaling.curves_of(launches, measure(launches))
 
-    return _by_machine(args, output, "no stored results with more than one number of ranks or nodes")
+    return _by_machine(args, curves_of, scaling_table, "no stored results with more than one number of ranks or nodes")
 
 
 def _engines(args: argparse.Namespace) -> int:
@@ -154,7 +126,7 @@ def _engines(args: argparse.Namespace) -> int:
     from longshore_study.output import engine_table  # noqa: PLC0415
 
     nothing = "no stored record has data of aggregation engines; gather with exstack and others writes it"
-    return _by_machine(args, _rows_output(engines.engine_summaries, engine_table), nothing)
+    return _by_machine(args, engines.engine_summaries, engine_table, nothing)
 
 
 def _means(args: argparse.Namespace) -> int:
@@ -166,15 +138,11 @@ def _means(args: argparse.Namespace) -> int:
     if not rows:
         raise LongshoreError("nothing stored has results" + (f"; {measured.problems[0]}" if measured.problems else ""))
 
-    def output(machine: str | None) -> _Output:
-        of_machine = [row for row in rows if row.simulated == machine]
-        return _Output(
-            mean_table.document(of_machine),
-            lambda: mean_table.render(of_machine),
-            machine is None and bool(measured.damaged),
-        )
-
-    return _print_tables(args, {machine: output(machine) for machine in dict.fromkeys(row.simulated for row in rows)})
+    outputs: dict[str | None, _Output] = {}
+    for machine, of_machine in grouped(rows, lambda row: row.simulated).items():
+        damaged = machine is None and bool(measured.damaged)
+        outputs[machine] = _Output(mean_table.document(of_machine), partial(mean_table.render, of_machine), damaged)
+    return _print_tables(args, outputs)
 
 
 def _model(args: argparse.Namespace) -> int:
@@ -185,7 +153,7 @@ def _model(args: argparse.Namespace) -> int:
         "no predictions for the stored results: measure sort and, in a [[pattern]] of program 'control', the kernels "
         "shift, barrier and fetch-add in the same layouts (as studies/isx.toml does)"
     )
-    return _by_machine(args, _rows_output(predictions.predictions_of, prediction_table), nothing)
+    return _by_machine(args, predictions.predictions_of, prediction_table, nothing)
 
 
 def _counters(args: argparse.Namespace) -> int:
@@ -193,7 +161,7 @@ def _counters(args: argparse.Namespace) -> int:
     from longshore_study.output import counter_table  # noqa: PLC0415
 
     nothing = "no stored record has counters; a newer longshore-bench writes them"
-    return _by_machine(args, _rows_output(counters.counter_summaries, counter_table), nothing)
+    return _by_machine(args, counters.counter_summaries, counter_table, nothing)
 
 
 def _crossings(args: argparse.Namespace) -> int:
@@ -201,7 +169,7 @@ def _crossings(args: argparse.Namespace) -> int:
     from longshore_study.output import crossing_table  # noqa: PLC0415
 
     nothing = "no stored results of several choices over more than one number of nodes or ranks"
-    return _by_machine(args, _rows_output(crossings.races_of, crossing_table), nothing)
+    return _by_machine(args, crossings.races_of, crossing_table, nothing)
 
 
 def _predicted(args: argparse.Namespace) -> int:
@@ -219,26 +187,17 @@ def _predicted(args: argparse.Namespace) -> int:
     return _table(args, simulated_table.document(found), lambda: simulated_table.render(found), damaged=damaged)
 
 
-def _rows_output(
-    rows_of: Callable[[list[Launch]], Sequence[Any]], table: Any
-) -> Callable[[list[Launch]], _Output | None]:
-    """The output of a table of rows. `table` is a module with `document` and `render` for the
-    rows."""
-
-    def output(launches: list[Launch]) -> _Output | None:
-        rows = rows_of(launches)
-        if not rows:
-            return None
-        return _Output(table.document(rows), lambda: table.render(rows), bool(measure(launches).damaged))
-
-    return output
-
-
-def _by_machine(args: argparse.Namespace, output: Callable[[list[Launch]], _Output | None], nothing: str) -> int:
-    """Prints the tables of measured launches, then those of each simulated machine. Raises
-    LongshoreError with the text `nothing` if there is no table."""
-    found = {machine: output(launches) for machine, launches in by_machine(_chosen(args)).items()}
-    outputs = {machine: of_machine for machine, of_machine in found.items() if of_machine is not None}
+def _by_machine(
+    args: argparse.Namespace, rows_of: Callable[[list[Launch]], Sequence[Any]], table: Any, nothing: str
+) -> int:
+    """Prints the rows of measured launches, then those of each simulated machine. `table` is a
+    module with `document` and `render` for rows. Raises LongshoreError with the text `nothing` if
+    there are no rows."""
+    outputs: dict[str | None, _Output] = {}
+    for machine, launches in by_machine(_chosen(args)).items():
+        if rows := rows_of(launches):
+            render = partial(table.render, rows)
+            outputs[machine] = _Output(table.document(rows), render, bool(measure(launches).damaged))
     if not outputs:
         raise LongshoreError(nothing)
     return _print_tables(args, outputs)
@@ -301,9 +260,9 @@ def _chosen(args: argparse.Namespace) -> Iterator[Launch]:
     names = selection.stored_names(store)
     chosen = selection.named_sessions(store, args.names)
     if args.study is not None:
-        selection.require_known(args.study, {study for study, _, _ in names}, "study")
+        require_known(args.study, {study for study, _, _ in names}, "study")
     if args.session is not None:
-        selection.require_known(args.session, {session for _, _, session in names}, "session")
+        require_known(args.session, {session for _, _, session in names}, "session")
     chosen = [triple for triple in chosen if args.study in (None, triple[0]) and args.session in (None, triple[2])]
     if not chosen:
         raise LongshoreError("nothing stored matches all of these names")
@@ -313,3 +272,17 @@ def _chosen(args: argparse.Namespace) -> Iterator[Launch]:
 
 def _factors(row: VariantRow) -> dict[str, Any]:
     return {"study": row.study, "tag": row.tag, "pattern": row.pattern, **row.cell, **row.variant}
+
+
+_OTHER_TABLES: dict[str, tuple[Callable[[argparse.Namespace], int], str]] = {
+    "--winners": (_winners, "for one study or tag: the winners of its newest session, and what to choose"),
+    "--scaling": (_scaling, "figure per node and efficiency, over ranks or nodes"),
+    "--engines": (_engines, "messages and waiting times of aggregation engines"),
+    "--steps": (_steps, "the gain of each step of the study file"),
+    "--means": (_means, "mean, smallest and largest over launches, with an interval"),
+    "--model": (_model, "measured exchanges beside the predictions of a model"),
+    "--counters": (_counters, "counters of kernel, processor and waits"),
+    "--crossings": (_crossings, "the fastest choice over nodes or ranks, and where it changes"),
+    "--predicted": (_predicted, "simulated and measured times side by side"),
+}
+"""The options that print another table, each with its function and its help."""

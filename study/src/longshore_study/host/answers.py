@@ -1,0 +1,26 @@
+"""Asks short programs of this machine, such as `mpirun --version`, and reads what they print."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Sequence
+
+_SECONDS = 60
+
+
+def answer_of(argv: Sequence[str]) -> subprocess.CompletedProcess[str] | None:
+    """The exit status, stdout and stderr of a program. None if the program cannot be run, or does
+    not end within a minute."""
+    try:
+        return subprocess.run(  # noqa: S603 - a list of words, without a shell
+            argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", timeout=_SECONDS,
+            check=False,
+        )  # fmt: skip
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+
+
+def output_of(argv: Sequence[str]) -> str:
+    """What a program prints on stdout and stderr. Empty if the program cannot be run."""
+    answer = answer_of(argv)
+    return answer.stdout + answer.stderr if answer else ""
