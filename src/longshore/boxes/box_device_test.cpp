@@ -9,10 +9,7 @@ namespace longshore {
 namespace {
 
 using testing::device_twin;
-using testing::emulated_devices;
 using testing::spmd;
-
-emulated_devices devices;
 
 // A field of all boxes of a rank in both memories, in one array, with a halo of 1.
 template <class T>
@@ -25,7 +22,7 @@ struct twin_boxes {
       for (int d = 0; d < 3; ++d) extents[d] = static_cast<std::size_t>(box.cells[d] + shared[d]);
       cells += (extents[0] + 2) * (extents[1] + 2) * (extents[2] + 2);
     }
-    cells_.emplace(devices, cells);
+    cells_.emplace(cells);
   }
   [[nodiscard]] box_field_view<T> view(T* base) const {
     std::vector<field_view<T>> views;
@@ -68,7 +65,7 @@ unsigned seed_of(const team& team, int step) {
 }
 
 TEST(BoxDevice, updates_sums_and_parts_have_the_same_bits_as_on_the_host) {
-  const detail::driver_installation installed(devices);
+  const detail::driver_installation installed(testing::tested_devices());
   spmd([](team& team) {
     const box_layout layout(team, slabs(team, 1, 3),
                             {.domain = whole, .periodic = {true, true, false}});
@@ -90,8 +87,10 @@ TEST(BoxDevice, updates_sums_and_parts_have_the_same_bits_as_on_the_host) {
 }
 
 TEST(BoxDevice, fields_go_to_another_decomposition_on_a_stream) {
+  if (!testing::is_emulated()) GTEST_SKIP();
+  auto& devices = testing::emulated();
   const detail::driver_installation installed(devices);
-  spmd([](team& team) {
+  spmd([&](team& team) {
     const box_layout from(team, slabs(team, 0, 4), {.domain = whole});
     const box_layout to(team, slabs(team, 2, 2), {.domain = whole});
     for (const auto mode : values_of<box_mode>()) {
@@ -108,7 +107,7 @@ TEST(BoxDevice, fields_go_to_another_decomposition_on_a_stream) {
         on_device.wait(stream.get());
         v->compare_on(stream.get(), differences);
       }
-      testing::synchronise(devices, stream.get());
+      testing::synchronise(stream.get());
       EXPECT_EQ(differences + v->differences(), 0u) << name_of(mode);
       team.barrier();
     }

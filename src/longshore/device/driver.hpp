@@ -22,12 +22,17 @@ struct device_piece {
   std::byte* to = nullptr;
   const std::byte* from = nullptr;
   std::size_t element_bytes = 1;
+  std::uint32_t word_bytes = 1;  ///< divides all addresses, element_bytes and strides (widened())
   std::size_t extents[3] = {1, 1, 1};  ///< {count, 1, 1} with a list
   std::ptrdiff_t to_strides[3] = {}, from_strides[3] = {};
   const std::uint32_t *to_index = nullptr, *from_index = nullptr;
 
   [[nodiscard]] std::size_t size() const noexcept { return extents[0] * extents[1] * extents[2]; }
 };
+
+/// Returns the same copy with as few and as wide elements as possible, up to 16 bytes, and with the
+/// widest word that all addresses allow.
+[[nodiscard]] device_piece widened(device_piece piece) noexcept;
 
 /// Numbers that a launch combines. Target i is combined with the sources begins[i] to
 /// begins[i + 1] - 1, in this order.

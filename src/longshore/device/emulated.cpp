@@ -42,7 +42,7 @@ struct emulated_devices::copies final : detail::device_copies {
   copies(emulated_devices& owner, int device, std::span<const device_piece> given)
       : devices(owner), number(device) {
     auto list = std::make_shared<std::vector<owned_piece>>();
-    for (const auto& piece : given) list->emplace_back(piece);
+    for (const auto& piece : given) list->emplace_back(detail::widened(piece));
     pieces = std::move(list);
   }
   void launch(device_stream stream) override {
@@ -52,8 +52,8 @@ struct emulated_devices::copies final : detail::device_copies {
     devices.append(stream, number, [kept = pieces, &all = devices, device = number] {
       for (const auto& [piece, to_index, from_index] : *kept)
         for (std::size_t i = 0; i < piece.size(); ++i) {
-          auto* const to = piece.to + detail::element_offset(piece.extents, piece.to_strides,
-                                                             piece.to_index, i);
+          auto* const to =
+              piece.to + detail::element_offset(piece.extents, piece.to_strides, piece.to_index, i);
           const auto* const from =
               piece.from +
               detail::element_offset(piece.extents, piece.from_strides, piece.from_index, i);
@@ -142,8 +142,8 @@ std::shared_ptr<std::byte> emulated_devices::allocate(int device, std::size_t by
   if (file >= 0 && ::ftruncate(file, static_cast<off_t>(bytes)) == 0) {
     hidden = ::mmap(nullptr, bytes, device < 0 ? PROT_READ | PROT_WRITE : PROT_NONE, MAP_SHARED,
                     file, 0);
-    alias = device < 0 ? hidden
-                       : ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    alias =
+        device < 0 ? hidden : ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   }
   if (file >= 0) ::close(file);
   if (hidden == MAP_FAILED || alias == MAP_FAILED)
@@ -240,9 +240,8 @@ void emulated_devices::wait(device_stream stream, const detail::device_event& ha
   const auto& awaited = *static_cast<const event*>(handle.get());
   if (!awaited.stream) return;
   const auto queue = queue_of(stream);
-  append(stream, queue->device, [other = awaited.stream, position = awaited.position] {
-    run(*other, position);
-  });
+  append(stream, queue->device,
+         [other = awaited.stream, position = awaited.position] { run(*other, position); });
 }
 
 bool emulated_devices::is_done(const detail::device_event& handle) {

@@ -30,8 +30,7 @@ class emulated_devices final : public detail::device_driver {
   [[nodiscard]] std::byte* at(const void* address, std::size_t bytes, int device);
   template <class T>
   [[nodiscard]] T* at(T* first, std::size_t count, int device) {
-    return reinterpret_cast<T*>(
-        at(static_cast<const void*>(first), count * sizeof(T), device));
+    return reinterpret_cast<T*>(at(static_cast<const void*>(first), count * sizeof(T), device));
   }
   /// The number of launches of copies and sums until now.
   [[nodiscard]] std::size_t launches() const noexcept { return launches_; }

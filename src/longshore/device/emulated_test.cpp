@@ -164,8 +164,8 @@ TEST_F(EmulatedDevice, refuses_what_a_device_cannot_do) {
   auto* const gone = freed.get();
   freed = nullptr;
   fails(piece(a.get(), gone, 4), "an address that no device knows");
-  EXPECT_THROW(devices.prepare(1, std::vector{piece(far.get(), far.get(), 1)})->launch(stream.get()),
-               error);
+  EXPECT_THROW(
+      devices.prepare(1, std::vector{piece(far.get(), far.get(), 1)})->launch(stream.get()), error);
   EXPECT_THROW(devices.record(devices.make_event(1), stream.get()), error);
 }
 

@@ -1,5 +1,6 @@
-// Shared by tests of fields in device memory: the same array in memory of the host and of an emulated
-// device. What an exchange of host fields does is tested elsewhere, so both must have equal bytes.
+// Shared by tests of fields in device memory: the same array in memory of the host and of a device.
+// What an exchange of host fields does is tested elsewhere, so both must have equal bytes. Devices are
+// emulated, unless LONGSHORE_TEST_DEVICE is `own` (tools/check_device).
 #pragma once
 
 #include <longshore/core/error.hpp>
@@ -8,16 +9,35 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <cstring>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace longshore::testing {
 
+inline emulated_devices& emulated() {
+  static emulated_devices devices;
+  return devices;
+}
+[[nodiscard]] inline bool is_emulated() {
+  const char* const device = std::getenv("LONGSHORE_TEST_DEVICE");
+  return device == nullptr || std::string_view(device) != "own";
+}
+/// The devices of tests that need no emulation.
+inline detail::device_driver& tested_devices() {
+  if (is_emulated()) return emulated();
+  auto* const own = detail::installed_driver();
+  if (own == nullptr) fail(errc::unsupported, "LONGSHORE_TEST_DEVICE=own: there is no device");
+  return *own;
+}
+
 template <class T>
 class device_twin {
  public:
-  device_twin(emulated_devices& devices, std::size_t count, int device = 0)
+  explicit device_twin(std::size_t count) : device_twin(tested_devices(), count, 0) {}
+  device_twin(detail::device_driver& devices, std::size_t count, int device)
       : devices_(&devices),
         device_(device),
         cells_(count),
@@ -29,17 +49,18 @@ class device_twin {
     draw(seed);
     devices_->copy(device(), host(), bytes());
   }
-  /// Sets the array of the host now, and that of the device when the stream comes to it.
+  /// REQUIRES: emulated(). Sets the array of the host now, and that of the device when the stream
+  /// comes to it.
   void fill_on(device_stream stream, unsigned seed) {
     draw(seed);
-    devices_->launch(stream, [=, this, values = cells_] {
-      std::memcpy(devices_->at(device(), values.size(), device_), values.data(), bytes());
+    emulated().launch(stream, [=, this, values = cells_] {
+      std::memcpy(emulated().at(device(), values.size(), device_), values.data(), bytes());
     });
   }
-  /// Appends a launch that adds the number of different elements to `differences`.
+  /// REQUIRES: emulated(). Appends a launch that adds the number of different elements to `differences`.
   void compare_on(device_stream stream, std::size_t& differences) {
-    devices_->launch(stream, [=, this, values = cells_, &differences] {
-      differences += differing(devices_->at(device(), values.size(), device_), values);
+    emulated().launch(stream, [=, this, values = cells_, &differences] {
+      differences += differing(emulated().at(device(), values.size(), device_), values);
     });
   }
   /// The number of elements that differ now.
@@ -66,17 +87,17 @@ class device_twin {
   }
   [[nodiscard]] std::size_t bytes() const noexcept { return cells_.size() * sizeof(T); }
 
-  emulated_devices* devices_;
+  detail::device_driver* devices_;
   int device_;
   std::vector<T> cells_;
   std::shared_ptr<std::byte> memory_;
 };
 
-/// Returns when the work of a stream is done.
-inline void synchronise(emulated_devices& devices, device_stream stream) {
-  const auto event = devices.make_event(devices.device_of(stream));
-  devices.record(event, stream);
-  devices.synchronise(event);
+/// REQUIRES: emulated(). Returns when the work of a stream is done.
+inline void synchronise(device_stream stream) {
+  const auto event = emulated().make_event(emulated().device_of(stream));
+  emulated().record(event, stream);
+  emulated().synchronise(event);
 }
 
 /// Calls `step`, which must throw an error with this code and these words.

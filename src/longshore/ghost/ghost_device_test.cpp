@@ -10,12 +10,9 @@ namespace longshore {
 namespace {
 
 using testing::device_twin;
-using testing::emulated_devices;
 using testing::ghost_case;
 using testing::graph_of;
 using testing::spmd;
-
-emulated_devices devices;
 
 unsigned seed_of(const team& team, std::size_t step) {
   return static_cast<unsigned>(step) * 100 + static_cast<unsigned>(team.rank());
@@ -26,7 +23,7 @@ enum class form { dense, strided, placed };
 template <class T>
 struct twin_vector : device_twin<T> {
   twin_vector(const ghost_graph& graph, form chosen)
-      : device_twin<T>(devices, 3 * (graph.owned() + graph.ghosts())),
+      : device_twin<T>(3 * (graph.owned() + graph.ghosts())),
         owned(static_cast<std::ptrdiff_t>(graph.owned())),
         places(graph.owned() + graph.ghosts()),
         shape(chosen) {
@@ -48,7 +45,7 @@ struct twin_vector : device_twin<T> {
 };
 
 TEST(GhostDevice, every_strategy_has_the_same_bits_as_on_the_host) {
-  const detail::driver_installation installed(devices);
+  const detail::driver_installation installed(testing::tested_devices());
   spmd([](team& team) {
     for (const auto& c : testing::ghost_cases(team.size())) {
       const auto graph = graph_of(team, c);
@@ -76,8 +73,10 @@ TEST(GhostDevice, every_strategy_has_the_same_bits_as_on_the_host) {
 // The vectors do not depend on each other, so the program need not order its streams. The plan does,
 // because both exchanges use its buffers.
 TEST(GhostDevice, vectors_of_one_plan_follow_each_other_on_different_streams) {
+  if (!testing::is_emulated()) GTEST_SKIP();
+  auto& devices = testing::emulated();
   const detail::driver_installation installed(devices);
-  spmd([](team& team) {
+  spmd([&](team& team) {
     const auto cases = testing::ghost_cases(team.size());
     const auto graph = graph_of(team, cases[0]);
     for (const auto strategy : testing::possible_strategies(team)) {
@@ -87,7 +86,8 @@ TEST(GhostDevice, vectors_of_one_plan_follow_each_other_on_different_streams) {
       const auto first = devices.make_stream(0), second = devices.make_stream(0);
       for (std::size_t step = 0; step < 3; ++step) {
         std::size_t differences = 0;
-        x.fill_on(first.get(), seed_of(team, step)), y.fill_on(second.get(), seed_of(team, 7 + step));
+        x.fill_on(first.get(), seed_of(team, step)),
+            y.fill_on(second.get(), seed_of(team, 7 + step));
         for (auto* vector : {&x, &y}) {
           on_host.update(vector->on_host());
           on_device.rebind(vector->on_device());
@@ -95,7 +95,7 @@ TEST(GhostDevice, vectors_of_one_plan_follow_each_other_on_different_streams) {
           on_device.wait((vector == &x ? first : second).get());
         }
         x.compare_on(first.get(), differences), y.compare_on(second.get(), differences);
-        testing::synchronise(devices, second.get()), testing::synchronise(devices, first.get());
+        testing::synchronise(second.get()), testing::synchronise(first.get());
         EXPECT_EQ(differences, 0u) << name_of(strategy);
         team.barrier();
       }
@@ -112,7 +112,7 @@ TEST(GhostDevice, vectors_of_one_plan_follow_each_other_on_different_streams) {
       on_device.wait(second.get());
       std::size_t differences = 0;
       x.compare_on(second.get(), differences);
-      testing::synchronise(devices, second.get());
+      testing::synchronise(second.get());
       EXPECT_EQ(differences, 0u) << name_of(strategy);
       team.barrier();
     }
@@ -120,7 +120,7 @@ TEST(GhostDevice, vectors_of_one_plan_follow_each_other_on_different_streams) {
 }
 
 TEST(GhostDevice, plan_is_not_bound_to_memory_of_another_place) {
-  const detail::driver_installation installed(devices);
+  const detail::driver_installation installed(testing::tested_devices());
   spmd([](team& team) {
     const auto cases = testing::ghost_cases(team.size());
     const auto graph = graph_of(team, cases[0]);
@@ -133,6 +133,24 @@ TEST(GhostDevice, plan_is_not_bound_to_memory_of_another_place) {
     x.fill(seed_of(team, 1));
     on_host.update(), on_device.update();
     EXPECT_EQ(x.differences(), 0u);
+  });
+}
+
+TEST(GhostDevice, some_ranks_alone_bind_the_plan_to_other_memory) {
+  const detail::driver_installation installed(testing::tested_devices());
+  spmd([](team& team) {
+    const auto cases = testing::ghost_cases(team.size());
+    const auto graph = graph_of(team, cases[0]);
+    twin_vector<double> x(graph, form::dense), y(graph, form::dense);
+    ghost_exchange on_host(graph, {}, x.on_host()), on_device(graph, {}, x.on_device());
+    for (const int bound : {0, 1, 2}) {
+      if (bound > 0 && team.rank() % 2 == bound - 1)
+        on_host.rebind(y.on_host()), on_device.rebind(y.on_device());
+      x.fill(seed_of(team, 1)), y.fill(seed_of(team, 2));
+      team.barrier();  // a peer that reads x or y sees the new values
+      on_host.assemble(op::add{}), on_device.assemble(op::add{});
+      EXPECT_EQ(x.differences() + y.differences(), 0u) << bound;
+    }
   });
 }
 

@@ -213,10 +213,11 @@ agreed_numbers exchange_plan::agree_on_device(messenger& neighbours, agreed_numb
   agree_on_error_of_lowest_rank(ranks_, name_, [&] {
     auto* const driver = installed_driver();
     if (result[on_host] != 0 && place_.has_host)
-      fail(errc::usage,
-           "the fields of a {} plan lie in memory of the host on rank {}, and in memory of a device "
-           "on other ranks: make a plan for each of them",
-           name_, ranks_.rank());
+      fail(
+          errc::usage,
+          "the fields of a {} plan lie in memory of the host on rank {}, and in memory of a device "
+          "on other ranks: make a plan for each of them",
+          name_, ranks_.rank());
     if (driver == nullptr)
       fail(errc::unsupported,
            "the fields of a {} plan lie in memory of devices, and rank {} has no device", name_,
@@ -368,8 +369,8 @@ void exchange_plan::set_combiners(std::span<const combine_op> operations) {
   for (std::size_t f = 0; f < types_.size(); ++f) {
     const auto& op = ops_.emplace_back(operations[operations.size() == 1 ? 0 : f]);
     const auto on_device = device_ ? operation_on_device(*types_[f], op) : std::nullopt;
-    combiners_.push_back({op.loop_for(*types_[f]), op.state().get(),
-                          on_device.value_or(device_operation{})});
+    combiners_.push_back(
+        {op.loop_for(*types_[f]), op.state().get(), on_device.value_or(device_operation{})});
     if (combiners_.back().loop == nullptr)
       fail(errc::usage,
            "the type of the {} field of a {} plan does not have the operation: give a function of "
@@ -404,8 +405,7 @@ void exchange_plan::start(std::span<const std::size_t> programs,
   }
   if (combines_) set_combiners(operations);
   if (device_) {
-    device_->stream =
-        stream.value_or(device_streams::of(ranks_, device_->driver, device_->device));
+    device_->stream = stream.value_or(device_streams::of(ranks_, device_->driver, device_->device));
     // The exchange before may have been on another stream, and used the same buffers.
     device_->driver.wait(device_->stream, *device_->done);
     device_->is_enqueued = false;

@@ -1,8 +1,8 @@
 // A plan: programs, and a mover for each of their rounds. It serves all front ends.
 #pragma once
 
-#include <longshore/exchange/combine_op.hpp>
 #include <longshore/device/stream.hpp>
+#include <longshore/exchange/combine_op.hpp>
 #include <longshore/exchange/detail/agreement/plan_arguments.hpp>
 #include <longshore/exchange/detail/device/device_access.hpp>
 #include <longshore/exchange/detail/exchange_program.hpp>

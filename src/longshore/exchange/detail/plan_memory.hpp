@@ -57,7 +57,9 @@ class plan_memory {
         memories_(std::move(memories)),
         user_memories_(elements_.size()) {}
   /// The next plan may use the buffer, because the peers have read what they needed.
-  ~plan_memory() { if (!pinned_) node_access::of(ranks_).buffers().give_back(std::move(buffer_)); }
+  ~plan_memory() {
+    if (!pinned_) node_access::of(ranks_).buffers().give_back(std::move(buffer_));
+  }
   plan_memory(const plan_memory&) = delete;
   plan_memory& operator=(const plan_memory&) = delete;
 
@@ -71,8 +73,7 @@ class plan_memory {
       buffer_bytes_ += round_up(layout.end(), cache_line_bytes);
     }
     // Launches of a device use pinned memory, which other processes cannot map.
-    if (auto* const driver = installed_driver();
-        driver != nullptr && !place().has_host)
+    if (auto* const driver = installed_driver(); driver != nullptr && !place().has_host)
       pinned_ = driver->allocate_pinned(buffer_bytes_);
     else
       buffer_ = node_access::of(ranks_).buffers().take(ranks_, buffer_bytes_);

@@ -136,9 +136,9 @@ void device_mover::prepare_stores() {
         pieces.add({part.elements, memory[k]},
                    {packed, packed_field(memory[k], staging_.get() + layout.offset(k))});
       else
-        pieces.add({part.elements, memory[k]},
-                   {part.sender_elements,
-                    (*sender)[static_cast<std::size_t>(part.sender_memory)][k]});
+        pieces.add(
+            {part.elements, memory[k]},
+            {part.sender_elements, (*sender)[static_cast<std::size_t>(part.sender_memory)][k]});
     }
   }
   if (!combines_)

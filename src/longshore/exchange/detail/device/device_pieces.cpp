@@ -49,7 +49,10 @@ std::optional<device_number> number_of(const std::type_info& type) {
   std::optional<device_number> found;
   const auto try_type = [&]<class U>(U) {
     if (std::type_index(type) != std::type_index(typeid(U))) return;
-    constexpr std::size_t log_bytes = sizeof(U) == 1 ? 0 : sizeof(U) == 2 ? 1 : sizeof(U) == 4 ? 2 : 3;
+    constexpr std::size_t log_bytes = sizeof(U) == 1   ? 0
+                                      : sizeof(U) == 2 ? 1
+                                      : sizeof(U) == 4 ? 2
+                                                       : 3;
     if constexpr (std::is_floating_point_v<U>)
       found = sizeof(U) == 4 ? device_number::f32 : device_number::f64;
     else
