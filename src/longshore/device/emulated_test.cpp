@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <numeric>
 
@@ -167,6 +168,28 @@ TEST_F(EmulatedDevice, refuses_what_a_device_cannot_do) {
   EXPECT_THROW(
       devices.prepare(1, std::vector{piece(far.get(), far.get(), 1)})->launch(stream.get()), error);
   EXPECT_THROW(devices.record(devices.make_event(1), stream.get()), error);
+}
+
+TEST(WidenedPiece, has_the_widest_elements_and_words_that_all_addresses_allow) {
+  alignas(16) std::byte to[256], from[256];
+  const auto widened = [&](std::size_t skipped, std::size_t count, std::ptrdiff_t row_bytes,
+                           std::ptrdiff_t step_bytes) {
+    device_piece piece{to, from + skipped, 4};
+    piece.extents[0] = count, piece.extents[1] = 3;
+    piece.to_strides[0] = piece.from_strides[0] = step_bytes;
+    piece.to_strides[1] = piece.from_strides[1] = row_bytes;
+    const auto made = detail::widened(piece);
+    EXPECT_EQ(made.size() * made.element_bytes, piece.size() * piece.element_bytes);
+    return std::array<std::size_t, 3>{made.extents[0], made.element_bytes, made.word_bytes};
+  };
+  using found = std::array<std::size_t, 3>;
+  EXPECT_EQ(widened(0, 8, 64, 4), (found{2, 16, 16}));
+  EXPECT_EQ(widened(8, 8, 64, 4), (found{4, 8, 8}));   // the sources begin in the middle
+  EXPECT_EQ(widened(0, 6, 64, 4), (found{3, 8, 8}));   // 24 bytes
+  EXPECT_EQ(widened(0, 8, 40, 4), (found{4, 8, 8}));   // rows begin at multiples of 8
+  EXPECT_EQ(widened(4, 8, 64, 4), (found{8, 4, 4}));   //
+  EXPECT_EQ(widened(0, 4, 64, 16), (found{4, 4, 4}));  // gaps
+  EXPECT_EQ(widened(2, 4, 64, 16), (found{4, 4, 2}));
 }
 
 }  // namespace
