@@ -1,4 +1,4 @@
-"""The driver of CUDA devices compiles, also with the compiler alone that PyPI has. NVCC names the compiler."""
+"""The driver of CUDA devices compiles, also by the compiler of PyPI. NVCC names the compiler."""
 
 from __future__ import annotations
 
