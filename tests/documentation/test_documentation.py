@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pytest
@@ -174,6 +174,29 @@ def test_tables_of_the_documentation_are_whole(document: Path) -> None:
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda d: str(d.relative_to(REPOSITORY)))
 def test_lines_of_the_documentation_end_at_100_columns(document: Path) -> None:
     assert not list(long_lines(document))
+
+
+def too_long(pages: Iterable[Path], lines_in_all: int = 7_000, words_of_results: int = 600) -> list[str]:
+    """A message if there are too many lines, and for each page of results with too many words."""
+    texts = {page: page.read_text(encoding="utf-8") for page in pages}
+    lines = sum(text.count("\n") for text in texts.values())
+    found = [f"{lines} lines"] if lines > lines_in_all else []
+    words = {page: len(text.split()) for page, text in texts.items() if page.parent.name == "results"}
+    return found + [f"{page.name}: {count} words" for page, count in words.items() if count > words_of_results]
+
+
+def test_lines_of_all_pages_and_words_of_results_keep_the_limits_of_contributing() -> None:
+    assert not too_long(REPOSITORY.glob("docs/**/*.md"))
+
+
+def test_too_many_lines_and_words_are_found(tmp_path: Path) -> None:
+    results = tmp_path / "results"
+    results.mkdir()
+    (results / "page.md").write_text("one two\nthree\n", encoding="utf-8")
+    (tmp_path / "other.md").write_text("one two\nthree\n", encoding="utf-8")
+    pages = [results / "page.md", tmp_path / "other.md"]
+    assert too_long(pages, 4, 3) == []
+    assert too_long(pages, 3, 2) == ["4 lines", "page.md: 3 words"]
 
 
 def test_a_long_line_is_found_outside_blocks_and_tables(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from repository import REPOSITORY
 
-PAGE = REPOSITORY / "docs" / "results" / "README.md"
+PAGE = REPOSITORY / "docs" / "results" / "study-tool.md"
 
 
 def results(*words: str | Path) -> subprocess.CompletedProcess[str]:

@@ -13,10 +13,10 @@
 //
 // Messages that MPI would not send at once are cut into pieces that MPI sends at once, except long
 // messages. Between virtual nodes of one host, messages of 4 to 32 KiB are two to three times as
-// fast as with a handshake (docs/results/transports.md). Between hosts a handshake waits for the
-// network's delay. Every message of a channel has the same number of pieces, so that each piece has
-// a posted receive of its own. The last pieces may be empty. Only the last piece is a synchronous
-// send: MPI matches in order, so the last match is the last of all.
+// fast as with a handshake. Between hosts a handshake waits for the network's delay. Every message
+// of a channel has the same number of pieces, so that each piece has a posted receive of its own.
+// The last pieces may be empty. Only the last piece is a synchronous send: MPI matches in order, so
+// the last match is the last of all.
 #pragma once
 
 #include <longshore/transport/channel.hpp>
