@@ -3,6 +3,10 @@
 #include "commands/commands.hpp"
 #include "patterns/patterns.hpp"
 
+#ifdef LONGSHORE_EMULATED_DEVICE
+#include <longshore/device/emulated.hpp>
+#endif
+
 #include <algorithm>
 #include <span>
 #include <string_view>
@@ -10,6 +14,10 @@
 
 int main(int argc, char** argv) {
   using namespace longshore::bench;
+#ifdef LONGSHORE_EMULATED_DEVICE
+  static longshore::testing::emulated_devices devices;
+  static const longshore::detail::driver_installation installed(devices);
+#endif
   const std::span<const char* const> words(argv + 1,
                                            static_cast<std::size_t>(std::max(argc, 1) - 1));
   if (!words.empty() && std::string_view(words.front()) == "placement")

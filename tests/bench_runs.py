@@ -20,6 +20,7 @@ from repository import BUILD
 
 BENCH = BUILD / "bench" / "longshore-bench"
 FAULTY = BUILD / "bench" / "longshore-bench-faulty"
+EMULATED = BUILD / "bench" / "longshore-bench-emulated"
 FAILING = BUILD / "tests" / "failing_program"
 MPIRUN = shutil.which("mpirun")
 TIMEOUT_SECONDS = 300

@@ -24,6 +24,7 @@ from pathlib import Path
 STEPS: tuple[tuple[str, ...], ...] = (
     ("core",),
     ("machine",),
+    ("device",),
     ("transport",),
     ("array",),
     ("exchange",),

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from bench_runs import (
     BENCH,
+    EMULATED,
     THREADS_FIRST,
     Record,
     Run,
@@ -72,6 +73,26 @@ def test_sums_are_verified_for_every_reach_type_and_memory(run: Run, tmp_path: P
     results = results_of(tmp_path / "r")
     assert len(results) == 2 * 4 * 2 * 2 * 2
     assert all(result["verified"] is True for result in results)
+
+
+@pytest.mark.parametrize("transport", THREADS_FIRST)
+def test_fields_in_device_memory_are_verified_and_recorded(run: Run, tmp_path: Path, transport: str) -> None:
+    options = ["--memory", "device", "--operation", ",".join(OPERATIONS), "--mode", "direct,channel", *SMALL]
+    done = run(EMULATED, "halo", *options, "--json", "r", transport=transport, ranks=2)
+    assert done.returncode == 0, done.stderr
+    results = results_of(tmp_path / "r")
+    assert all(result["verified"] is True for result in results)
+    assert {(r["variant"]["operation"], r["variant"]["mode"]) for r in results} == {
+        (o, mode) for o in OPERATIONS for mode in ("direct", "channel")
+    }
+    assert {r["device"]["driver"] for r in results} == {"emulated"}
+    assert all(r["device"]["copy_bandwidth"] > 0 for r in results)
+
+
+def test_device_memory_without_a_device_is_refused(run: Run) -> None:
+    done = run(BENCH, "halo", "--memory", "device", transport="threads", ranks=1, CUDA_VISIBLE_DEVICES="")
+    assert done.returncode != 0
+    assert "needs a GPU, and a build with LONGSHORE_CUDA=ON" in done.stderr
 
 
 @pytest.mark.parametrize("transport", THREADS_FIRST)

@@ -5,6 +5,7 @@
 #include "patterns/patterns.hpp"
 
 #include <longshore/core/error.hpp>
+#include <longshore/device/driver.hpp>
 #include <longshore/halo/algorithm.hpp>
 #include <longshore/halo/mode.hpp>
 #include <longshore/machine/tasks.hpp>
@@ -57,9 +58,9 @@ std::vector<factor> factors() {
       word_factor("language", {"c++", "c", "fortran"}, "",
                   "language that allocates the fields, makes the plan and calls the exchange "
                   "(default: c++, and not recorded)"),
-      word_factor("memory", {"shared", "own"}, "",
-                  "memory of the fields. shared: neighbours map it; own: a std::vector (default: "
-                  "shared, and not recorded)"),
+      word_factor("memory", {"shared", "own", "device"}, "",
+                  "memory of the fields. shared: neighbours map it; own: a std::vector; device: of "
+                  "the GPU of the process (default: shared, and not recorded)"),
       triple_factor("periodic", "1,1,1", "1 where the domain wraps around, along x, y, z", 0, 1),
       triple_factor("grid", "", "ranks along x, y, z; 0: chosen", 0, max_ranks),
       word_factor(
@@ -104,6 +105,12 @@ std::optional<std::string> why_not_here(const variant& levels, const launch_fact
   if (auto reason = why_not_in_its_language(levels)) return reason;
   if (levels.contains("memory") && levels.contains("contiguous"))
     return "contiguous buffers are always in shared memory: leave out --memory";
+  if (levels.value("memory", "") == "device") {
+    if (detail::installed_driver() == nullptr)
+      return "memory device needs a GPU, and a build with LONGSHORE_CUDA=ON";
+    if (boxes_per_rank(levels) > 0)
+      return "several boxes per rank are in memory of the host: leave out --boxes or --memory";
+  }
   if (auto reason = why_no_tasks(levels.at("tasks").get<std::string>(), task_count_of(levels)))
     return reason;
   const auto grid = grid_of(levels);
@@ -171,6 +178,7 @@ pattern halo_pattern() {
                        "--mode channel,waitall,persistent",
                        "mpirun -n 8 longshore-bench halo --placement cart,auto,levels --node 1,1,1 "
                        "--core 2,2,2",
+                       "longshore-bench halo --ranks 2 --memory device --mode direct,channel",
                        "longshore-bench halo --ranks 2 --boxes 0,8 --centring cell,vertex "
                        "--operation exchange,assemble"},
           .why_not = why_not_here,

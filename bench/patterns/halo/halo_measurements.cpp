@@ -8,6 +8,7 @@
 
 #include <longshore/core/error.hpp>
 #include <longshore/core/random.hpp>
+#include <longshore/device/driver.hpp>
 #include <longshore/halo/cell_check.hpp>
 #include <longshore/halo/face_exchange.hpp>
 #include <longshore/halo/halo_exchange.hpp>
@@ -107,11 +108,13 @@ class field_measurement final : public exchange_measurement {
     }
     check_memory(team, "the fields", bytes);
     std::vector<field_memory> memories;
-    const bool is_own = levels.contains("memory") && levels.at("memory") == "own";
+    const auto kind = levels.value("memory", "shared");
     for (std::size_t i = 0; i < count; ++i) {
-      fields_.push_back(is_own ? in_own_memory(extents)
-                               : in_shared_.emplace_back(grid_, extents, width_, all_shared()));
+      fields_.push_back(kind != "shared"
+                            ? in_own_memory(extents)
+                            : in_shared_.emplace_back(grid_, extents, width_, all_shared()));
       memories.push_back(fields_.back().memory());
+      if (kind == "device") memories.back().first = add_device_copy(memories.back().first);
     }
     block_ = equal_block(grid_, cells);
     const halo_options options{
@@ -141,6 +144,8 @@ class field_measurement final : public exchange_measurement {
         fill_cells(fields_[i], block_, tag_ + i);
       else
         check_of_block().fill(fields_[i], tag_ + i);
+    for (std::size_t i = 0; i < on_device_.size(); ++i)
+      driver_->copy(on_device_[i].get(), own_[i].data(), own_[i].size() * sizeof(T));
   }
   // Each assemble multiplies the values, which would soon be infinite.
   [[nodiscard]] bool repeatable() const override { return operation_ != halo_operation::assemble; }
@@ -153,6 +158,8 @@ class field_measurement final : public exchange_measurement {
     }
   }
   [[nodiscard]] bool verify() override {
+    for (std::size_t i = 0; i < on_device_.size(); ++i)
+      driver_->copy(own_[i].data(), on_device_[i].get(), own_[i].size() * sizeof(T));
     if (is_plain())
       return cells_are_right<T>(fields_, block_, tag_, grid_, exchange_->filled(), width_);
     auto check = check_of_block();
@@ -168,6 +175,8 @@ class field_measurement final : public exchange_measurement {
     json facts = exchange_measurement::collect_facts();
     facts["algorithm"] = name_of(exchange_->algorithm());
     facts["plan_seconds"] = plan_seconds_;
+    if (!on_device_.empty())
+      facts["device"] = {{"driver", driver_->name()}, {"copy_bandwidth", copy_bandwidth()}};
     if (operation_ != halo_operation::exchange) return facts;
     facts["rounds"] = exchange_->rounds();
     facts["transfers"] = transfers_of(exchange_->transfers());
@@ -196,6 +205,43 @@ class field_measurement final : public exchange_measurement {
     return {memory + first, extents, strides, width_, {.shared = all_shared()}};
   }
 
+  // Allocates a copy of the latest own memory on the device. Returns the address of `cell` there.
+  std::byte* add_device_copy(const std::byte* cell) {
+    driver_ = longshore::detail::installed_driver();
+    const auto* const first = reinterpret_cast<const std::byte*>(own_.back().data());
+    on_device_.push_back(
+        driver_->allocate(driver_->current_device(), own_.back().size() * sizeof(T)));
+    return on_device_.back().get() + (cell - first);
+  }
+
+  // The GB/s of launches that copy as many bytes within the device as this rank moves in an
+  // operation, read and written. The ranks take turns.
+  [[nodiscard]] double copy_bandwidth() {
+    constexpr int launches = 20;
+    team& ranks = grid_.ranks();
+    const int device = driver_->current_device();
+    const auto bytes = std::max<std::size_t>(moved().payload_bytes, sizeof(T));
+    const auto to = driver_->allocate(device, bytes), from = driver_->allocate(device, bytes);
+    longshore::detail::device_piece piece{to.get(), from.get(), sizeof(T)};
+    piece.extents[0] = bytes / sizeof(T);
+    piece.to_strides[0] = piece.from_strides[0] = sizeof(T);
+    const auto copy = driver_->prepare(device, std::span(&piece, 1));
+    const auto stream = driver_->make_stream(device);
+    const auto event = driver_->make_event(device);
+    double seconds = 0;
+    for (int turn = 0; turn < ranks.size(); ++turn) {
+      ranks.barrier();
+      for (int i = 0; i <= launches && turn == ranks.rank(); ++i) {
+        const double began = ranks.now();
+        copy->launch(stream.get());
+        driver_->record(event, stream.get());
+        driver_->synchronise(event);
+        if (i > 0) seconds += (ranks.now() - began) / launches;  // the first one warms up
+      }
+    }
+    return 2e-9 * static_cast<double>(bytes) / seconds;
+  }
+
   halo_operation operation_;
   int shared_, width_;
   tasks workers_;
@@ -206,6 +252,8 @@ class field_measurement final : public exchange_measurement {
   std::vector<field<T>> in_shared_;
   std::vector<std::vector<T>> own_;
   std::vector<field_view<T>> fields_;  // in in_shared_ or in own_
+  longshore::detail::device_driver* driver_ = nullptr;
+  std::vector<std::shared_ptr<std::byte>> on_device_;  // if the plan exchanges copies of own_
   std::unique_ptr<halo_exchange> exchange_;
 };
 

@@ -176,7 +176,8 @@ void start_update(const rank_boxes& self, nb::handle fields, nb::handle width) {
 }
 
 using start_of_plan = void (box_exchange::*)(std::span<const combine_op> operations,
-                                             const exchange_part& part);
+                                             const exchange_part& part,
+                                             std::optional<device_stream> stream);
 
 template <start_of_plan Start>
 void start_combining(const rank_boxes& self, nb::handle op, nb::handle fields, nb::handle width) {
@@ -184,7 +185,7 @@ void start_combining(const rank_boxes& self, nb::handle op, nb::handle fields, n
   const exchange_part part = part_from(self.fields, nb::tuple(), fields, width);
   const std::vector<combine_op> ops = ops_from(op, contents_of(self.fields, part), plan.errors());
   const release_gil unlocked;
-  plan.start([&](box_exchange& halos) { (halos.*Start)(ops, part); });
+  plan.start([&](box_exchange& halos) { (halos.*Start)(ops, part, {}); });
 }
 
 // The cells of a box in an array. Negative ends count from the end, so they fit all boxes.

@@ -103,7 +103,8 @@ void start_update(rank_ghost& self, nb::handle fields) {
   plan.start([](ghost_exchange& ghosts) { ghosts.start_update(); });
 }
 
-using start_of_plan = void (ghost_exchange::*)(std::span<const combine_op> operations);
+using start_of_plan = void (ghost_exchange::*)(std::span<const combine_op> operations,
+                                               std::optional<device_stream> stream);
 
 template <start_of_plan Start>
 void start_combining(const rank_ghost& self, nb::handle op) {
@@ -112,7 +113,7 @@ void start_combining(const rank_ghost& self, nb::handle op) {
   for (const ghost_rows& field : plan.fields()) contents.push_back(field.content);
   const std::vector<combine_op> ops = ops_from(op, contents, plan.errors());
   const release_gil unlocked;
-  plan.start([&](ghost_exchange& ghosts) { (ghosts.*Start)(ops); });
+  plan.start([&](ghost_exchange& ghosts) { (ghosts.*Start)(ops, {}); });
 }
 
 bool test(const rank_ghost& self) { return test_plan(self.plan()); }

@@ -40,10 +40,11 @@ class box_copy {
   box_copy& operator=(box_copy&& other) noexcept;
 
   /// Begins to copy. Until wait() returns or test() is true, the source must not be written, and the
-  /// target must not be read or written.
-  void start();
+  /// target must not be read or written. A stream orders the copy of fields in device memory, as
+  /// in box_exchange.
+  void start(std::optional<device_stream> stream = {});
   [[nodiscard]] bool test();
-  void wait();
+  void wait(std::optional<device_stream> stream = {});
   void copy() {
     start();
     wait();

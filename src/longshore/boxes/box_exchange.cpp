@@ -54,12 +54,12 @@ box_exchange& box_exchange::operator=(box_exchange&& other) noexcept {
 }
 
 void box_exchange::start(box_operation operation, std::span<const combine_op> operations,
-                         const exchange_part& part) {
+                         const exchange_part& part, std::optional<device_stream> stream) {
   (void)update_plan();
   (updates_ ? updates_ : accumulates_).check_team();
   if (running_ != nullptr)
     fail(errc::usage, "a box exchange was started while it is in flight: call wait() in between");
-  running_ = &plan_of(part).run(operation, operations);
+  running_ = &plan_of(part).run(operation, operations, stream);
 }
 
 box_exchange& box_exchange::plan_of(const exchange_part& part) {
@@ -76,9 +76,10 @@ box_exchange& box_exchange::plan_of(const exchange_part& part) {
 
 // Starts an operation, and returns the plan that runs it.
 detail::exchange_plan& box_exchange::run(box_operation operation,
-                                         std::span<const combine_op> operations) {
+                                         std::span<const combine_op> operations,
+                                         std::optional<device_stream> stream) {
   if (operation == box_operation::update) {
-    update_plan().start(std::array{program_update}, {});
+    update_plan().start(std::array{program_update}, {}, stream);
     return update_plan();
   }
   if (!accumulates_)
@@ -95,7 +96,7 @@ detail::exchange_plan& box_exchange::run(box_operation operation,
   if (!shares) updates_ = {};
   constexpr std::array<std::size_t, 2> programs{program_accumulate, program_update};
   const bool is_assemble = operation == box_operation::assemble;
-  accumulates_->start(std::span(programs).first(is_assemble ? 2 : 1), operations);
+  accumulates_->start(std::span(programs).first(is_assemble ? 2 : 1), operations, stream);
   return *accumulates_;
 }
 
@@ -106,10 +107,10 @@ bool box_exchange::test() {
   return true;
 }
 
-void box_exchange::wait() {
+void box_exchange::wait(std::optional<device_stream> stream) {
   if (running_ == nullptr)
     fail(errc::usage, "wait() on a box exchange that was not started: start an operation first");
-  running_->wait();
+  running_->wait(stream);
   running_ = nullptr;
 }
 
@@ -179,17 +180,17 @@ box_copy::~box_copy() = default;
 box_copy::box_copy(box_copy&& other) noexcept = default;
 box_copy& box_copy::operator=(box_copy&& other) noexcept = default;
 
-void box_copy::start() {
+void box_copy::start(std::optional<device_stream> stream) {
   made_plan();
   plan_.check_team();
-  plan_->start(std::array{program_update}, {});
+  plan_->start(std::array{program_update}, {}, stream);
 }
 detail::exchange_plan& box_copy::made_plan() const {
   plan_.check_made("a copy of boxes");
   return *plan_;
 }
 bool box_copy::test() { return made_plan().test(); }
-void box_copy::wait() { made_plan().wait(); }
+void box_copy::wait(std::optional<device_stream> stream) { made_plan().wait(stream); }
 traffic box_copy::moved() const { return made_plan().moved(program_update); }
 std::size_t box_copy::memory_bytes() const { return made_plan().memory_bytes(); }
 

@@ -12,6 +12,7 @@
 #include <longshore/boxes/box_field.hpp>
 #include <longshore/boxes/box_layout.hpp>
 #include <longshore/core/name_lookup.hpp>
+#include <longshore/device/stream.hpp>
 #include <longshore/exchange/combine_op.hpp>
 #include <longshore/exchange/detail/plan_parts.hpp>
 #include <longshore/exchange/exchange_part.hpp>
@@ -20,6 +21,7 @@
 #include <longshore/transport/traffic.hpp>
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -80,7 +82,14 @@ class box_exchange {
   /// errc::usage if the plan is in flight.
   ///
   /// A part takes some of the fields, or fewer halo cells.
-  void start_update(const exchange_part& part = {}) { start(box_operation::update, {}, part); }
+  ///
+  /// Fields in device memory (docs/guides/devices.md) are read and written after the work that
+  /// `stream` has now. Without a stream, their cells are complete when the call begins. Throws
+  /// errc::usage for a stream of another device, and for a stream if the fields lie in memory of
+  /// the host.
+  void start_update(const exchange_part& part = {}, std::optional<device_stream> stream = {}) {
+    start(box_operation::update, {}, part, stream);
+  }
   /// Begins to combine the copies of each cell into the owner's cell: cell = op(cell, copy). Copies
   /// lie in halos and in shared layers, whose owner is the box with the lowest number. Copies are
   /// combined in the order of their boxes, so the bits of the result do not depend on the mode, the
@@ -89,24 +98,32 @@ class box_exchange {
   /// All ranks pass the same operation: one for all fields, or one per field of the part. The first
   /// call of start_accumulate() or start_assemble() is collective: it makes the plan of both. Throws
   /// errc::usage if a field's type does not have the operation, or if the plan is in flight.
-  void start_accumulate(const combine_op& operation, const exchange_part& part = {}) {
-    start_accumulate({&operation, 1}, part);
+  void start_accumulate(const combine_op& operation, const exchange_part& part = {},
+                        std::optional<device_stream> stream = {}) {
+    start_accumulate({&operation, 1}, part, stream);
   }
-  void start_accumulate(std::span<const combine_op> operations, const exchange_part& part = {}) {
-    start(box_operation::accumulate, operations, part);
+  void start_accumulate(std::span<const combine_op> operations, const exchange_part& part = {},
+                        std::optional<device_stream> stream = {}) {
+    start(box_operation::accumulate, operations, part, stream);
   }
   /// Begins an accumulate, and then gives the value of each cell to all its copies, in halos and in
   /// shared layers. So a cell has the same bits everywhere.
-  void start_assemble(const combine_op& operation, const exchange_part& part = {}) {
-    start_assemble({&operation, 1}, part);
+  void start_assemble(const combine_op& operation, const exchange_part& part = {},
+                      std::optional<device_stream> stream = {}) {
+    start_assemble({&operation, 1}, part, stream);
   }
-  void start_assemble(std::span<const combine_op> operations, const exchange_part& part = {}) {
-    start(box_operation::assemble, operations, part);
+  void start_assemble(std::span<const combine_op> operations, const exchange_part& part = {},
+                      std::optional<device_stream> stream = {}) {
+    start(box_operation::assemble, operations, part, stream);
   }
   /// Continues the operation as far as possible without blocking. Returns whether it is complete.
   [[nodiscard]] bool test();
   /// Returns when the operation is complete on this rank. Throws errc::usage if none was started.
-  void wait();
+  ///
+  /// With a stream, for fields in device memory: returns when all messages of this rank have arrived.
+  /// Work that is then appended to the stream begins after the operation. If no message passes
+  /// through the host, the call waits for no work of the device.
+  void wait(std::optional<device_stream> stream = {});
   void update(const exchange_part& part = {}) {
     start_update(part);
     wait();
@@ -139,8 +156,9 @@ class box_exchange {
 
  private:
   void start(box_operation operation, std::span<const combine_op> operations,
-             const exchange_part& part);
-  detail::exchange_plan& run(box_operation operation, std::span<const combine_op> operations);
+             const exchange_part& part, std::optional<device_stream> stream);
+  detail::exchange_plan& run(box_operation operation, std::span<const combine_op> operations,
+                             std::optional<device_stream> stream);
   box_exchange& plan_of(const exchange_part& part);
   [[nodiscard]] detail::exchange_plan& update_plan() const;
 

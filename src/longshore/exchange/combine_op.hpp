@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <type_traits>
 #include <typeinfo>
 
@@ -164,6 +165,10 @@ class combine_op {
     return type.loops[static_cast<std::size_t>(kind_)];
   }
   [[nodiscard]] const std::shared_ptr<const void>& state() const noexcept { return state_; }
+  /// The number of op::add, op::min, op::max or op::bit_or, in this order; nothing for a function.
+  [[nodiscard]] std::optional<std::size_t> standard_operation() const noexcept {
+    return kind_ == kind::function ? std::nullopt : std::optional(static_cast<std::size_t>(kind_));
+  }
   /// @endcond
 
  private:

@@ -81,7 +81,8 @@ void ghost_exchange::rebind(const std::vector<ghost_memory>& fields) {
 }
 
 void ghost_exchange::start(std::initializer_list<ghost_operation> programs,
-                           std::span<const combine_op> operations) {
+                           std::span<const combine_op> operations,
+                           std::optional<device_stream> stream) {
   auto& plan = made_plan();
   plan_.check_team();
   std::vector<std::size_t> numbers;
@@ -92,17 +93,21 @@ void ghost_exchange::start(std::initializer_list<ghost_operation> programs,
       fail(errc::usage, "the ghost plan was made without {}: set ghost_options::{}",
            is_update ? "updates" : "accumulates", is_update ? "updates" : "accumulates");
   }
-  plan.start(numbers, operations);
+  plan.start(numbers, operations, stream);
 }
-void ghost_exchange::start_update() { start({ghost_operation::update}, {}); }
-void ghost_exchange::start_accumulate(std::span<const combine_op> operations) {
-  start({ghost_operation::accumulate}, operations);
+void ghost_exchange::start_update(std::optional<device_stream> stream) {
+  start({ghost_operation::update}, {}, stream);
 }
-void ghost_exchange::start_assemble(std::span<const combine_op> operations) {
-  start({ghost_operation::accumulate, ghost_operation::update}, operations);
+void ghost_exchange::start_accumulate(std::span<const combine_op> operations,
+                                      std::optional<device_stream> stream) {
+  start({ghost_operation::accumulate}, operations, stream);
+}
+void ghost_exchange::start_assemble(std::span<const combine_op> operations,
+                                    std::optional<device_stream> stream) {
+  start({ghost_operation::accumulate, ghost_operation::update}, operations, stream);
 }
 bool ghost_exchange::test() { return made_plan().test(); }
-void ghost_exchange::wait() { made_plan().wait(); }
+void ghost_exchange::wait(std::optional<device_stream> stream) { made_plan().wait(stream); }
 traffic ghost_exchange::moved(ghost_operation operation) const {
   return awaits_memory() ? traffic() : made_plan().moved(static_cast<std::size_t>(operation));
 }

@@ -152,20 +152,21 @@ halo_exchange& halo_exchange::plan_of(const exchange_part& part) {
 }
 
 void halo_exchange::start(halo_operation operation, std::span<const combine_op> operations,
-                          const exchange_part& part) {
+                          const exchange_part& part, std::optional<device_stream> stream) {
   (void)made_plan();
   plan_.check_team();
   if (running_ != nullptr)
     fail(errc::usage, "a halo exchange was started twice: call wait() in between");
-  running_ = &plan_of(part).run(operation, operations);
+  running_ = &plan_of(part).run(operation, operations, stream);
 }
 
 // Starts an operation, and returns the plan that runs it.
 detail::exchange_plan& halo_exchange::run(halo_operation operation,
-                                          std::span<const combine_op> operations) {
+                                          std::span<const combine_op> operations,
+                                          std::optional<device_stream> stream) {
   using detail::program_accumulate, detail::program_update;
   if (operation == halo_operation::exchange) {
-    plan_->start(std::array{std::size_t{0}}, {});
+    plan_->start(std::array{std::size_t{0}}, {}, stream);
     return *plan_;
   }
   if (!accumulate_plan_)
@@ -175,7 +176,7 @@ detail::exchange_plan& halo_exchange::run(halo_operation operation,
                                      filled_by(algorithm_, options_.reach), options_.mode)};
   constexpr std::array<std::size_t, 2> programs{program_accumulate, program_update};
   const bool is_assemble = operation == halo_operation::assemble;
-  accumulate_plan_->start(std::span(programs).first(is_assemble ? 2 : 1), operations);
+  accumulate_plan_->start(std::span(programs).first(is_assemble ? 2 : 1), operations, stream);
   return *accumulate_plan_;
 }
 
@@ -186,11 +187,11 @@ bool halo_exchange::test() {
   return true;
 }
 
-void halo_exchange::wait() {
+void halo_exchange::wait(std::optional<device_stream> stream) {
   (void)made_plan();
   if (running_ == nullptr)
     fail(errc::usage, "wait() on a halo exchange that was not started: call start() first");
-  running_->wait();
+  running_->wait(stream);
   running_ = nullptr;
 }
 

@@ -9,6 +9,7 @@
 //     halos.accumulate(longshore::op::add{});                    // halo cells to their owners
 #pragma once
 
+#include <longshore/device/stream.hpp>
 #include <longshore/exchange/combine_op.hpp>
 #include <longshore/exchange/detail/plan_parts.hpp>
 #include <longshore/exchange/exchange_part.hpp>
@@ -90,12 +91,24 @@ class halo_exchange {
   /// blocking MPI calls block here. Throws errc::usage if an exchange is in flight.
   ///
   /// A part takes some of the fields, or fewer halo cells.
-  void start(const exchange_part& part = {}) { start(halo_operation::exchange, {}, part); }
+  ///
+  /// Fields in device memory (docs/guides/devices.md) are read and written after the work that
+  /// `stream` has now. Without a stream, their cells are complete when the call begins. Throws
+  /// errc::usage for a stream of another device, and for a stream if the fields lie in memory of
+  /// the host.
+  void start(const exchange_part& part = {}, std::optional<device_stream> stream = {}) {
+    start(halo_operation::exchange, {}, part, stream);
+  }
+  void start(device_stream stream) { start({}, stream); }
   /// Continues the exchange as far as possible without blocking. Returns whether it is complete.
   [[nodiscard]] bool test();
   /// Returns when the halo of this rank is filled and its interior may be written. Throws
   /// errc::usage if no exchange was started.
-  void wait();
+  ///
+  /// With a stream, for fields in device memory: returns when all messages of this rank have arrived.
+  /// Work that is then appended to the stream begins after the exchange. If no message passes
+  /// through the host, the call waits for no work of the device.
+  void wait(std::optional<device_stream> stream = {});
   void exchange(const exchange_part& part = {}) {
     start(part);
     wait();
@@ -118,19 +131,23 @@ class halo_exchange {
   /// persistent and neighbor. Throws errc::usage on all ranks if a block has fewer cells than the
   /// wider halo plus twice the shared layers; throws errc::usage if a field's type does not have
   /// the operation.
-  void start_accumulate(const combine_op& operation, const exchange_part& part = {}) {
-    start_accumulate({&operation, 1}, part);
+  void start_accumulate(const combine_op& operation, const exchange_part& part = {},
+                        std::optional<device_stream> stream = {}) {
+    start_accumulate({&operation, 1}, part, stream);
   }
-  void start_accumulate(std::span<const combine_op> operations, const exchange_part& part = {}) {
-    start(halo_operation::accumulate, operations, part);
+  void start_accumulate(std::span<const combine_op> operations, const exchange_part& part = {},
+                        std::optional<device_stream> stream = {}) {
+    start(halo_operation::accumulate, operations, part, stream);
   }
   /// Begins an accumulate, and then gives the value of each cell to all its copies, in the halo and
   /// in shared layers. So a cell has the same bits on all ranks. Throws like start_accumulate().
-  void start_assemble(const combine_op& operation, const exchange_part& part = {}) {
-    start_assemble({&operation, 1}, part);
+  void start_assemble(const combine_op& operation, const exchange_part& part = {},
+                      std::optional<device_stream> stream = {}) {
+    start_assemble({&operation, 1}, part, stream);
   }
-  void start_assemble(std::span<const combine_op> operations, const exchange_part& part = {}) {
-    start(halo_operation::assemble, operations, part);
+  void start_assemble(std::span<const combine_op> operations, const exchange_part& part = {},
+                      std::optional<device_stream> stream = {}) {
+    start(halo_operation::assemble, operations, part, stream);
   }
   void accumulate(const combine_op& operation, const exchange_part& part = {}) {
     start_accumulate(operation, part);
@@ -163,9 +180,10 @@ class halo_exchange {
 
  private:
   void start(halo_operation operation, std::span<const combine_op> operations,
-             const exchange_part& part);
+             const exchange_part& part, std::optional<device_stream> stream);
   [[nodiscard]] detail::exchange_plan& made_plan() const;
-  detail::exchange_plan& run(halo_operation operation, std::span<const combine_op> operations);
+  detail::exchange_plan& run(halo_operation operation, std::span<const combine_op> operations,
+                             std::optional<device_stream> stream);
   halo_exchange& plan_of(const exchange_part& part);
 
   std::optional<rank_grid> grid_;

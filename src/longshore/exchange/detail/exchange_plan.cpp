@@ -2,6 +2,8 @@
 #include <longshore/exchange/detail/exchange_plan.hpp>
 
 #include <longshore/core/error.hpp>
+#include <longshore/exchange/detail/device/device_mover.hpp>
+#include <longshore/exchange/detail/device/device_pieces.hpp>
 #include <longshore/exchange/detail/movers/link_mover.hpp>
 #include <longshore/exchange/detail/movers/pair_caches.hpp>
 #include <longshore/machine/memory_sizes.hpp>
@@ -45,6 +47,7 @@ exchange_plan::exchange_plan(team& ranks, plan_setup setup, plan_arguments argum
                           reads ? rounds : 0);
   // The ranks agree after these checks, so that all refuse a plan that one rank cannot make.
   if (direct_peers_) arguments.attempt([] { (void)caches_by_environment(); });
+  arguments.attempt([&] { place_ = memory_->place(); });
   if (is_mpi_carrier(by_) || are_posted_between_nodes(ranks_))
     arguments.attempt([&] { check_sizes(programs); });
   auto agreed = agree(*setup.neighbours, arguments, programs, setup.attachments);
@@ -94,6 +97,13 @@ void exchange_plan::rebind(const rank_memories& memories) {
   const rank_memories before = memory_->memories();
   memory_->rebind(memories);
   try {
+    const auto place = memory_->place();
+    if (device_ ? place.has_host || place.device.value_or(device_->device) != device_->device
+                : place.device.has_value())
+      fail(errc::usage,
+           "a {} plan on rank {} is bound to memory of another place than that for which it was "
+           "made: make a plan for each device, and one for the host",
+           name_, ranks_.rank());
     if (direct_peers_) direct_peers_->rebind(memory_->memories(), memory_->elements());
   } catch (...) {
     memory_->rebind(before);
@@ -105,6 +115,12 @@ void exchange_plan::rebind(const rank_memories& memories) {
 }
 
 exchange_plan::~exchange_plan() {
+  if (device_) {
+    try {  // launches still use the buffers
+      device_->driver.synchronise(*device_->done);
+    } catch (...) {  // the next call that waits reports it
+    }
+  }
   if (in_flight_ && direct_peers_) direct_peers_->abandon_signals();
 }
 
@@ -167,19 +183,77 @@ exchange_plan::agreement exchange_plan::agree(
     result = largest;
   };
   numbers[needs_channels] = any_needs_channel(programs) ? 1 : 0;
+  numbers[on_host] = place_.has_host ? 1 : 0;
+  numbers[on_device] = place_.device ? 1 : 0;
   if (!direct_peers_) {
     neighbours.agree(numbers, settle);
+    if (result[on_device] != 0) result = agree_on_device(neighbours, std::move(result), programs);
     return {result[needs_channels] != 0, {}};
   }
   numbers[must_confirm] = direct_peers_->knows_peers() ? 0 : 1;
   auto received = direct_peers_->exchange(numbers, settle, attachments);
+  const auto first = result;
   if (result[must_confirm] != 0) {
     direct_peers_->confirm();
     numbers.assign(numbers.size(), 0);
     numbers[needs_channels] = any_needs_channel(programs) ? 1 : 0;
     neighbours.agree(numbers, settle);
   }
+  if (first[on_device] != 0) result = agree_on_device(neighbours, first, programs);
   return {result[needs_channels] != 0, std::move(received)};
+}
+
+// Some ranks have fields in device memory. All ranks refuse the plan, or make it for devices, and
+// agree again on whether any rank needs channels.
+agreed_numbers exchange_plan::agree_on_device(messenger& neighbours, agreed_numbers result,
+                                              std::span<const exchange_program> programs) {
+  using enum plan_arguments::number;
+  context_.keeps_slots = false;
+  if (direct_peers_) direct_peers_->set_policy_of_devices();
+  agree_on_error_of_lowest_rank(ranks_, name_, [&] {
+    auto* const driver = installed_driver();
+    if (result[on_host] != 0 && place_.has_host)
+      fail(
+          errc::usage,
+          "the fields of a {} plan lie in memory of the host on rank {}, and in memory of a device "
+          "on other ranks: make a plan for each of them",
+          name_, ranks_.rank());
+    if (driver == nullptr)
+      fail(errc::unsupported,
+           "the fields of a {} plan lie in memory of devices, and rank {} has no device", name_,
+           ranks_.rank());
+    device_.emplace(ranks_, *driver, place_.device.value_or(driver->current_device()));
+    if (direct_peers_ && by_ == carrier::direct && direct_peers_->reads()) check_peers_of_device();
+  });
+  agreed_numbers numbers(result.size());
+  numbers[needs_channels] = any_needs_channel(programs) ? 1 : 0;
+  neighbours.agree(numbers, [&](const agreed_numbers& largest) { result = largest; });
+  return result;
+}
+
+// Throws if the device of this rank cannot read memory that it would read.
+void exchange_plan::check_peers_of_device() const {
+  for (const auto& peer : direct_peers_->peers())
+    for (std::size_t m = 0; m < peer.memories.size(); ++m)
+      for (const auto& field : peer.memories[m]) {
+        if (!peer.readable[m] || field.data == nullptr) continue;
+        const int device = device_->driver.device_of(field.data);
+        if (device >= 0 && !device_->driver.can_read(device_->device, device))
+          fail(errc::unsupported,
+               "device {} of rank {} cannot read memory of device {}, where the fields of rank {} "
+               "lie: use a mode or strategy that packs messages, such as channel or standard",
+               device_->device, ranks_.rank(), device, peer.rank);
+      }
+}
+
+void exchange_plan::check_stream(std::optional<device_stream> stream) const {
+  if (!stream) return;
+  if (!device_)
+    fail(errc::usage,
+         "a {} exchange on rank {} got a stream of a device, but its fields do not lie in device "
+         "memory: start it and wait for it without a stream",
+         name_, ranks_.rank());
+  detail::check_stream(*device_, *stream);
 }
 
 // Returns whether a message to another rank needs a channel.
@@ -228,13 +302,22 @@ void exchange_plan::cut([[maybe_unused]] exchange_round& round) const {
 }
 
 std::unique_ptr<mover> exchange_plan::make_mover(const exchange_round& round, std::size_t number) {
+  auto* const peers = direct_peers_ ? &*direct_peers_ : nullptr;
+  const auto make = [&](const mover_context& context, const exchange_round& carried,
+                        direct_peers* read) -> std::unique_ptr<mover> {
 #ifdef LONGSHORE_HAVE_MPI
-  if (is_mpi_carrier(by_)) return mpi::make_mpi_mover(by_, context_, round, *tags_);
+    if (is_mpi_carrier(by_)) return mpi::make_mpi_mover(by_, context, carried, *tags_);
 #endif
-  auto made = std::make_unique<link_mover>(context_, round,
-                                           direct_peers_ ? &*direct_peers_ : nullptr, number);
-  link_movers_.push_back(made.get());
-  return made;
+    auto made = std::make_unique<link_mover>(context, carried, read, number);
+    link_movers_.push_back(made.get());
+    return made;
+  };
+  if (!device_) return make(context_, round, peers);
+  return std::make_unique<device_mover>(
+      context_, *device_, round, peers, number,
+      [&](const mover_context& staged, const exchange_round& carried) {
+        return make(staged, carried, nullptr);
+      });
 }
 
 // Both ends of a channel list the channels in the same order.
@@ -285,20 +368,29 @@ void exchange_plan::set_combiners(std::span<const combine_op> operations) {
          operations.size(), name_, types_.size());
   for (std::size_t f = 0; f < types_.size(); ++f) {
     const auto& op = ops_.emplace_back(operations[operations.size() == 1 ? 0 : f]);
-    combiners_.push_back({op.loop_for(*types_[f]), op.state().get()});
+    const auto on_device = device_ ? operation_on_device(*types_[f], op) : std::nullopt;
+    combiners_.push_back(
+        {op.loop_for(*types_[f]), op.state().get(), on_device.value_or(device_operation{})});
     if (combiners_.back().loop == nullptr)
       fail(errc::usage,
            "the type of the {} field of a {} plan does not have the operation: give a function of "
            "the field's type by combine_op::of",
            nth(f), name_);
+    if (device_ && !on_device)
+      fail(errc::unsupported,
+           "the {} field of a {} plan lies in device memory: there, integers, float and double are "
+           "combined by add, min, max and bit_or only",
+           nth(f), name_);
   }
 }
 
 void exchange_plan::start(std::span<const std::size_t> programs,
-                          std::span<const combine_op> operations) {
+                          std::span<const combine_op> operations,
+                          std::optional<device_stream> stream) {
   if (in_flight_)
     fail(errc::usage, "a {} exchange was started while it is in flight: call wait() in between",
          name_);
+  check_stream(stream);
   freed_check_.check();
   if (direct_peers_) direct_peers_->check_mapped();
   if (!std::equal(programs.begin(), programs.end(), running_.begin(), running_.end())) {
@@ -312,6 +404,12 @@ void exchange_plan::start(std::span<const std::size_t> programs,
       }
   }
   if (combines_) set_combiners(operations);
+  if (device_) {
+    device_->stream = stream.value_or(device_streams::of(ranks_, device_->driver, device_->device));
+    // The exchange before may have been on another stream, and used the same buffers.
+    device_->driver.wait(device_->stream, *device_->done);
+    device_->is_enqueued = false;
+  }
   in_flight_ = true;
   current_round_ = 0;
   start_round();
@@ -329,7 +427,7 @@ bool exchange_plan::progress() {
       are_done = are_done && round.is_done();
     }
     if (current_round_ + 1 == current_.size()) {
-      in_flight_ = !are_done;
+      if (are_done) finish();
       return are_done;
     }
     const auto& latest = *current_[current_round_]->by;
@@ -337,6 +435,14 @@ bool exchange_plan::progress() {
     ++current_round_;
     start_round();
   }
+}
+
+// All messages were stored, sent and read, or this work is queued on a device.
+void exchange_plan::finish() {
+  in_flight_ = device_.has_value();
+  if (!device_) return;
+  device_->driver.record(*device_->done, device_->stream);
+  device_->is_enqueued = true;
 }
 
 void exchange_plan::start_round() {
@@ -351,10 +457,33 @@ int exchange_plan::awaited_peer() const {
   return -1;
 }
 
-void exchange_plan::wait() {
+bool exchange_plan::test() {
+  if (!in_flight_) return true;
+  if (!device_) return progress();
+  if (!device_->is_enqueued && !progress()) return false;
+  in_flight_ = !device_->driver.is_done(*device_->done);
+  return !in_flight_;
+}
+
+void exchange_plan::wait(std::optional<device_stream> stream) {
   if (!in_flight_)
     fail(errc::usage, "wait() on a {} exchange that was not started: start an operation first",
          name_);
+  check_stream(stream);
+  if (!device_) return run_to_end();
+  if (!device_->is_enqueued) run_to_end();
+  if (stream) {
+    if (*stream != device_->stream) device_->driver.wait(*stream, *device_->done);
+  } else {
+    for (waiter waiting(ranks_, "work on a device"); !device_->driver.is_done(*device_->done);
+         waiting.pause()) {
+    }
+  }
+  in_flight_ = false;
+}
+
+// Returns when all messages have arrived. Work on a device may then still be queued.
+void exchange_plan::run_to_end() {
   if (waits_by_calls_) {
     current_[current_round_]->by->complete();
     while (current_round_ + 1 < current_.size()) {
@@ -362,7 +491,7 @@ void exchange_plan::wait() {
       start_round();
       current_[current_round_]->by->complete();
     }
-    in_flight_ = false;
+    finish();
     return;
   }
   // The deadline starts anew after each completed message.

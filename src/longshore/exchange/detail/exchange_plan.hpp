@@ -1,8 +1,10 @@
 // A plan: programs, and a mover for each of their rounds. It serves all front ends.
 #pragma once
 
+#include <longshore/device/stream.hpp>
 #include <longshore/exchange/combine_op.hpp>
 #include <longshore/exchange/detail/agreement/plan_arguments.hpp>
+#include <longshore/exchange/detail/device/device_access.hpp>
 #include <longshore/exchange/detail/exchange_program.hpp>
 #include <longshore/exchange/detail/movers/direct_peers.hpp>
 #include <longshore/exchange/detail/movers/mover.hpp>
@@ -60,10 +62,15 @@ class exchange_plan {
   /// the plan is in flight, or if neighbours cannot read the memory at its new address.
   void rebind(const rank_memories& memories);
   /// Begins to run some programs, one after another. If a round of these programs combines,
-  /// `operations` are one operation for all fields, or one per field.
-  void start(std::span<const std::size_t> programs, std::span<const combine_op> operations);
-  [[nodiscard]] bool test() { return !in_flight_ || progress(); }
-  void wait();
+  /// `operations` are one operation for all fields, or one per field. Fields in device memory are
+  /// read after the work that `stream` has now. Without a stream, they can be read now.
+  void start(std::span<const std::size_t> programs, std::span<const combine_op> operations,
+             std::optional<device_stream> stream = {});
+  [[nodiscard]] bool test();
+  /// Returns when the programs are done. With a stream, returns when all messages have arrived: work
+  /// that is then appended to the stream begins after the programs are done. Throws errc::usage for
+  /// a stream if the fields do not lie in device memory, or lie on another device.
+  void wait(std::optional<device_stream> stream = {});
   /// The traffic of one run of a program.
   [[nodiscard]] traffic moved(std::size_t program) const;
   /// The payload of one run of a program, split by the way in which it moves.
@@ -91,6 +98,10 @@ class exchange_plan {
                                 std::span<const exchange_program> programs,
                                 const std::vector<std::vector<std::byte>>& attachments);
   [[nodiscard]] bool any_needs_channel(std::span<const exchange_program> programs);
+  [[nodiscard]] agreed_numbers agree_on_device(messenger& neighbours, agreed_numbers result,
+                                               std::span<const exchange_program> programs);
+  void check_peers_of_device() const;
+  void check_stream(std::optional<device_stream> stream) const;
   void check_sizes(std::span<const exchange_program> programs) const;
   void split(exchange_round& round);
   void cut(exchange_round& round) const;
@@ -103,6 +114,8 @@ class exchange_plan {
   void set_combiners(std::span<const combine_op> operations);
   void start_round();
   [[nodiscard]] bool progress();
+  void run_to_end();
+  void finish();
   [[nodiscard]] int awaited_peer() const;
 
   team& ranks_;
@@ -114,6 +127,8 @@ class exchange_plan {
   freed_memory_check freed_check_;
   mover_context context_;
   std::optional<direct_peers> direct_peers_;
+  field_place place_;
+  std::optional<plan_device> device_;  // of fields in device memory
   // Whether the plan waits by the blocking calls of its sequence of MPI calls, without tests.
   bool waits_by_calls_ = false;
   std::shared_ptr<const std::vector<int>> tags_;  // of MPI calls

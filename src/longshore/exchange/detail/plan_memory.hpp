@@ -3,6 +3,7 @@
 
 #include <longshore/core/bytes.hpp>
 #include <longshore/exchange/detail/bound_fields.hpp>
+#include <longshore/exchange/detail/device/device_access.hpp>
 #include <longshore/exchange/detail/movers/node_access.hpp>
 #include <longshore/transport/shareable_memory.hpp>
 #include <longshore/transport/team.hpp>
@@ -10,6 +11,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstddef>
+#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
@@ -50,9 +52,14 @@ class plan_memory {
  public:
   /// `elements` are the numbers of elements of the memories.
   plan_memory(team& ranks, rank_memories memories, std::vector<std::size_t> elements)
-      : ranks_(ranks), elements_(std::move(elements)), memories_(std::move(memories)) {}
+      : ranks_(ranks),
+        elements_(std::move(elements)),
+        memories_(std::move(memories)),
+        user_memories_(elements_.size()) {}
   /// The next plan may use the buffer, because the peers have read what they needed.
-  ~plan_memory() { node_access::of(ranks_).buffers().give_back(std::move(buffer_)); }
+  ~plan_memory() {
+    if (!pinned_) node_access::of(ranks_).buffers().give_back(std::move(buffer_));
+  }
   plan_memory(const plan_memory&) = delete;
   plan_memory& operator=(const plan_memory&) = delete;
 
@@ -65,12 +72,17 @@ class plan_memory {
       begins.push_back(buffer_bytes_);
       buffer_bytes_ += round_up(layout.end(), cache_line_bytes);
     }
-    buffer_ = node_access::of(ranks_).buffers().take(ranks_, buffer_bytes_);
+    // Launches of a device use pinned memory, which other processes cannot map.
+    if (auto* const driver = installed_driver(); driver != nullptr && !place().has_host)
+      pinned_ = driver->allocate_pinned(buffer_bytes_);
+    else
+      buffer_ = node_access::of(ranks_).buffers().take(ranks_, buffer_bytes_);
+    std::byte* const begin = pinned_ ? pinned_.get() : buffer_.data();
     for (std::size_t i = 0; i < elements.size(); ++i) {
       elements_.push_back(elements[i]);
       auto memory = memories_[0];
       for (std::size_t f = 0; f < memory.size(); ++f) {
-        memory[f].data = buffer_.data() + begins[i] + layouts[i].offset(f);
+        memory[f].data = begin + begins[i] + layouts[i].offset(f);
         memory[f].stride_bytes = static_cast<std::ptrdiff_t>(memory[f].element_bytes);
         memory[f].places = nullptr;
       }
@@ -84,13 +96,19 @@ class plan_memory {
   [[nodiscard]] const rank_memories& memories() const noexcept { return memories_; }
   /// The number of elements of each memory.
   [[nodiscard]] std::span<const std::size_t> elements() const noexcept { return elements_; }
+  /// Where the user's memories lie. Throws errc::usage (place_of).
+  [[nodiscard]] field_place place() const {
+    return place_of(ranks_, memories_, elements().first(user_memories_));
+  }
   [[nodiscard]] std::size_t buffer_bytes() const noexcept { return buffer_bytes_; }
 
  private:
   team& ranks_;
   std::vector<std::size_t> elements_;
   shareable_memory buffer_;
+  std::shared_ptr<std::byte> pinned_;  // instead of buffer_, for fields in device memory
   rank_memories memories_;
+  std::size_t user_memories_;
   std::size_t buffer_bytes_ = 0;
 };
 

@@ -18,6 +18,8 @@ struct alignas(128) direct_signals {
   /// How often the writer has bound its memories to other addresses. Valid together with `ready`.
   std::atomic<std::uint64_t> binding;
   std::atomic<std::uint64_t> line_probe;  ///< by which ranks measure the distance of their caches
+  /// For fields in device memory: the events of the writer after which `ready` and `taken` hold.
+  std::atomic<const void*> ready_event, taken_event;
 };
 
 /// Call this before each poll of signals: where time is computed, earlier events must happen first.

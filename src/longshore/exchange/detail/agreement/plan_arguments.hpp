@@ -31,8 +31,17 @@ class plan_arguments {
       error_ = std::current_exception();
     }
   }
-  /// The numbers of this rank. All ranks learn the largest of each. The plan sets the last two.
-  enum number : std::size_t { failed, hash, negated_hash, must_confirm, needs_channels, count };
+  /// The numbers of this rank. All ranks learn the largest of each. The plan sets the last four.
+  enum number : std::size_t {
+    failed,
+    hash,
+    negated_hash,
+    must_confirm,
+    needs_channels,
+    on_host,    ///< whether fields lie in memory of the host
+    on_device,  ///< whether fields lie in memory of a device
+    count
+  };
   [[nodiscard]] agreed_numbers numbers() const {
     agreed_numbers all(count);
     all[failed] = error_ ? 1 : 0;

@@ -56,6 +56,7 @@ bool direct_peers::pays(const direct_peer& peer, const element_set& elements,
   constexpr std::size_t packed_from_lines = 64, large_from_bytes = 16384;
   const auto& fields = memories_[static_cast<std::size_t>(memory)];
   const std::size_t bytes = elements.size() * element_bytes_of(fields);
+  if (policy_ >= read_policy::all) return policy_ == read_policy::all;
   if (access_.caches_of(peer.rank).packs(bytes)) return false;
   if (policy_ == read_policy::large_contiguous) {
     const auto* const box = elements.box();

@@ -25,7 +25,11 @@ enum class read_policy {
   dense,
   /// Contiguous parts of at least 16 KiB. The saved copy gains more than the sender loses by waiting
   /// for the receiver.
-  large_contiguous
+  large_contiguous,
+  /// All parts, or none. Plans of fields in device memory read all instead of `dense`, and none
+  /// instead of `large_contiguous`.
+  all,
+  none
 };
 
 struct direct_peer {
@@ -86,6 +90,13 @@ class direct_peers {
   /// Call when `peer` has signalled that its messages may be read. Returns the number of the binding
   /// to which its memories now belong. Throws errc::out_of_memory if they cannot be mapped.
   std::uint64_t follow(direct_peer& peer, std::size_t round);
+
+  /// The fields lie in device memory. Call on all ranks, before movers are made.
+  void set_policy_of_devices() noexcept {
+    policy_ = policy_ == read_policy::dense ? read_policy::all : read_policy::none;
+  }
+  [[nodiscard]] bool reads() const noexcept { return policy_ != read_policy::none; }
+  [[nodiscard]] std::span<const direct_peer> peers() const noexcept { return peers_; }
 
   /// Throws errc::out_of_memory if this rank could not map the signals of a peer. Call when an
   /// exchange begins. A check before that would also fail for a peer that has destroyed its plan

@@ -1,6 +1,7 @@
 // Movers transfer the messages of one round. Here are their interface and the code they share.
 #pragma once
 
+#include <longshore/device/driver.hpp>
 #include <longshore/exchange/detail/copy/copy_batch.hpp>
 #include <longshore/exchange/detail/elements/element_pairs.hpp>
 #include <longshore/exchange/detail/exchange_program.hpp>
@@ -25,6 +26,7 @@ namespace longshore::detail {
 struct combiner {
   batch_function loop;
   const void* op;
+  device_operation on_device = {};  ///< for fields in device memory, instead
 };
 
 /// What a mover needs of its plan. All members outlive the mover.

@@ -1,0 +1,271 @@
+// Runs the launches of emulated devices as loops.
+#include <longshore/device/emulated.hpp>
+
+#include <longshore/core/error.hpp>
+#include <longshore/device/kernels.hpp>
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstring>
+
+namespace longshore::testing {
+namespace {
+
+using detail::device_piece;
+
+// How often somebody asks for an event before the work in front of it is done.
+constexpr int questions = 3;
+
+thread_local int device_of_thread = 0;
+
+// A piece with copies of its lists.
+struct owned_piece {
+  device_piece piece;
+  std::vector<std::uint32_t> to_index, from_index;
+
+  explicit owned_piece(const device_piece& given) : piece(given) {
+    const auto keep = [&](const std::uint32_t*& index, std::vector<std::uint32_t>& copy) {
+      if (index == nullptr) return;
+      copy.assign(index, index + given.size());
+      index = copy.data();
+    };
+    keep(piece.to_index, to_index);
+    keep(piece.from_index, from_index);
+  }
+  owned_piece(owned_piece&&) = default;
+};
+
+}  // namespace
+
+struct emulated_devices::copies final : detail::device_copies {
+  copies(emulated_devices& owner, int device, std::span<const device_piece> given)
+      : devices(owner), number(device) {
+    auto list = std::make_shared<std::vector<owned_piece>>();
+    for (const auto& piece : given) list->emplace_back(detail::widened(piece));
+    pieces = std::move(list);
+  }
+  void launch(device_stream stream) override {
+    const std::lock_guard lock(devices.mutex_);
+    ++devices.launches_;
+    // The work keeps the lists, as a device needs them until it is done.
+    devices.append(stream, number, [kept = pieces, &all = devices, device = number] {
+      for (const auto& [piece, to_index, from_index] : *kept)
+        for (std::size_t i = 0; i < piece.size(); ++i) {
+          auto* const to =
+              piece.to + detail::element_offset(piece.extents, piece.to_strides, piece.to_index, i);
+          const auto* const from =
+              piece.from +
+              detail::element_offset(piece.extents, piece.from_strides, piece.from_index, i);
+          std::memcpy(all.at(static_cast<const void*>(to), piece.element_bytes, device),
+                      all.at(static_cast<const void*>(from), piece.element_bytes, device),
+                      piece.element_bytes);
+        }
+    });
+  }
+
+  emulated_devices& devices;
+  int number;
+  std::shared_ptr<const std::vector<owned_piece>> pieces;
+};
+
+struct emulated_devices::combines final : detail::device_combines {
+  combines(emulated_devices& owner, int device, const detail::device_sums& given)
+      : devices(owner), number(device), sums(std::make_shared<detail::device_sums>(given)) {}
+  void launch(device_stream stream, const detail::device_operation& by) override {
+    const std::lock_guard lock(devices.mutex_);
+    ++devices.launches_;
+    devices.append(stream, number, [kept = sums, by, &all = devices, device = number] {
+      detail::with_number(by.number, [&](auto zero) {
+        using number_type = decltype(zero);
+        const auto load = [&](const std::byte* address) {
+          number_type value;
+          std::memcpy(&value, all.at(static_cast<const void*>(address), sizeof value, device),
+                      sizeof value);
+          return value;
+        };
+        for (std::size_t t = 0; t < kept->targets.size(); ++t) {
+          auto value = load(kept->targets[t]);
+          for (auto s = kept->begins[t]; s < kept->begins[t + 1]; ++s)
+            value = detail::combined(by.op, value, load(kept->sources[s]));
+          std::memcpy(all.at(static_cast<const void*>(kept->targets[t]), sizeof value, device),
+                      &value, sizeof value);
+        }
+      });
+    });
+  }
+
+  emulated_devices& devices;
+  int number;
+  std::shared_ptr<const detail::device_sums> sums;
+};
+
+emulated_devices::~emulated_devices() {
+  for (const auto& [address, memory] : allocations_) {
+    ::munmap(const_cast<std::byte*>(address), memory.bytes);
+    if (memory.alias != address) ::munmap(memory.alias, memory.bytes);
+  }
+}
+
+void emulated_devices::use_device(int device) { device_of_thread = device; }
+int emulated_devices::current_device() { return device_of_thread; }
+
+int emulated_devices::device_of(const void* address) {
+  const std::lock_guard lock(mutex_);
+  const auto* const byte = static_cast<const std::byte*>(address);
+  const auto after = allocations_.upper_bound(byte);
+  if (after == allocations_.begin()) return -1;
+  const auto& [first, memory] = *std::prev(after);
+  return byte < first + memory.bytes ? memory.device : -1;
+}
+
+std::byte* emulated_devices::at(const void* address, std::size_t bytes, int device) {
+  const auto* const byte = static_cast<const std::byte*>(address);
+  const auto after = allocations_.upper_bound(byte);
+  if (after != allocations_.begin()) {
+    const auto& [first, memory] = *std::prev(after);
+    if (byte + bytes <= first + memory.bytes) {
+      if (memory.device >= 0 && !can_read(device, memory.device))
+        fail(errc::transport, "a launch on device {} uses memory of device {}", device,
+             memory.device);
+      return memory.alias + (byte - first);
+    }
+  }
+  fail(errc::transport, "a launch on device {} uses an address that no device knows", device);
+}
+
+std::shared_ptr<std::byte> emulated_devices::allocate(int device, std::size_t bytes) {
+  const std::size_t page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  bytes = std::max(page, (bytes + page - 1) / page * page);
+  const int file = ::memfd_create("longshore emulated device", MFD_CLOEXEC);
+  void *hidden = MAP_FAILED, *alias = MAP_FAILED;
+  if (file >= 0 && ::ftruncate(file, static_cast<off_t>(bytes)) == 0) {
+    hidden = ::mmap(nullptr, bytes, device < 0 ? PROT_READ | PROT_WRITE : PROT_NONE, MAP_SHARED,
+                    file, 0);
+    alias =
+        device < 0 ? hidden : ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  }
+  if (file >= 0) ::close(file);
+  if (hidden == MAP_FAILED || alias == MAP_FAILED)
+    fail(errc::out_of_memory, "{} bytes of an emulated device", bytes);
+  const std::lock_guard lock(mutex_);
+  auto* const first = static_cast<std::byte*>(hidden);
+  allocations_[first] = {bytes, device, static_cast<std::byte*>(alias)};
+  return {first, [this](std::byte* address) {
+            const std::lock_guard held(mutex_);
+            const auto found = allocations_.find(address);
+            if (found->second.alias != address) ::munmap(found->second.alias, found->second.bytes);
+            ::munmap(address, found->second.bytes);
+            allocations_.erase(found);
+          }};
+}
+std::shared_ptr<std::byte> emulated_devices::allocate_pinned(std::size_t bytes) {
+  return allocate(-1, bytes);
+}
+
+void emulated_devices::copy(void* to, const void* from, std::size_t bytes) {
+  if (bytes == 0) return;
+  const std::lock_guard lock(mutex_);
+  const auto usable = [&](const void* address) {
+    const int device = device_of(address);
+    return device < 0 ? static_cast<std::byte*>(const_cast<void*>(address))
+                      : at(address, bytes, device);
+  };
+  std::memcpy(usable(to), usable(from), bytes);
+}
+
+std::shared_ptr<void> emulated_devices::make_stream(int device) {
+  const std::lock_guard lock(mutex_);
+  auto made = std::make_shared<work_queue>(work_queue{device});
+  void* const handle = made.get();
+  streams_[handle] = std::move(made);
+  return {handle, [this](void* stream) {
+            const std::lock_guard held(mutex_);
+            const auto queue = streams_.extract(stream).mapped();
+            run(*queue, queue->appended);
+          }};
+}
+
+// The default streams are made when they are used first.
+std::shared_ptr<emulated_devices::work_queue> emulated_devices::queue_of(device_stream stream) {
+  const auto found = streams_.find(stream.native);
+  if (found != streams_.end()) return found->second;
+  if (stream.native != nullptr) fail(errc::transport, "no stream of an emulated device");
+  return streams_[nullptr] = std::make_shared<work_queue>(work_queue{0});
+}
+int emulated_devices::device_of(device_stream stream) {
+  const std::lock_guard lock(mutex_);
+  return queue_of(stream)->device;
+}
+
+void emulated_devices::append(device_stream stream, int device, std::function<void()> work) {
+  const auto queue = queue_of(stream);
+  if (queue->device != device)
+    fail(errc::transport, "a launch of device {} on a stream of device {}", device, queue->device);
+  queue->work.push_back(std::move(work));
+  ++queue->appended;
+}
+void emulated_devices::launch(device_stream stream, std::function<void()> work) {
+  const std::lock_guard lock(mutex_);
+  append(stream, queue_of(stream)->device, std::move(work));
+}
+
+void emulated_devices::run(work_queue& stream, std::uint64_t position) {
+  while (stream.done < position) {
+    const auto next = std::move(stream.work.front());
+    stream.work.pop_front();
+    ++stream.done;
+    next();
+  }
+}
+
+detail::device_event emulated_devices::make_event(int device) {
+  return std::make_shared<event>(event{device});
+}
+
+void emulated_devices::record(const detail::device_event& handle, device_stream stream) {
+  const std::lock_guard lock(mutex_);
+  auto& recorded = *static_cast<event*>(handle.get());
+  const auto queue = queue_of(stream);
+  if (queue->device != recorded.device)
+    fail(errc::transport, "an event of device {} is recorded on a stream of device {}",
+         recorded.device, queue->device);
+  recorded.position = queue->appended;
+  recorded.stream = queue;
+  recorded.asked = 0;
+}
+
+void emulated_devices::wait(device_stream stream, const detail::device_event& handle) {
+  const std::lock_guard lock(mutex_);
+  const auto& awaited = *static_cast<const event*>(handle.get());
+  if (!awaited.stream) return;
+  const auto queue = queue_of(stream);
+  append(stream, queue->device,
+         [other = awaited.stream, position = awaited.position] { run(*other, position); });
+}
+
+bool emulated_devices::is_done(const detail::device_event& handle) {
+  const std::lock_guard lock(mutex_);
+  auto& asked = *static_cast<event*>(handle.get());
+  if (!asked.stream || asked.stream->done >= asked.position) return true;
+  if (++asked.asked < questions) return false;
+  run(*asked.stream, asked.position);
+  return true;
+}
+
+void emulated_devices::synchronise(const detail::device_event& handle) {
+  const std::lock_guard lock(mutex_);
+  const auto& awaited = *static_cast<const event*>(handle.get());
+  if (awaited.stream) run(*awaited.stream, awaited.position);
+}
+
+std::unique_ptr<detail::device_copies> emulated_devices::prepare(
+    int device, std::span<const device_piece> pieces) {
+  return std::make_unique<copies>(*this, device, pieces);
+}
+std::unique_ptr<detail::device_combines> emulated_devices::prepare(
+    int device, const detail::device_sums& sums) {
+  return std::make_unique<combines>(*this, device, sums);
+}
+
+}  // namespace longshore::testing

@@ -1,0 +1,90 @@
+// Devices that need no GPU, for tests. They find missing synchronisation and wrong addresses:
+//
+// - The host can neither read nor write memory of a device. Launches use a second mapping of it.
+// - Work on a stream does not begin before somebody waits for it, or has asked several times.
+// - Launches can only use memory of devices and pinned memory, within its bounds; and memory of
+//   another device only if their device can read it.
+#pragma once
+
+#include <longshore/device/driver.hpp>
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <mutex>
+
+namespace longshore::testing {
+
+class emulated_devices final : public detail::device_driver {
+ public:
+  /// `see_each_other` tells whether devices can read each other's memory.
+  explicit emulated_devices(int devices = 1, bool see_each_other = true)
+      : devices_(devices), see_each_other_(see_each_other) {}
+  ~emulated_devices() override;
+
+  /// For tests. Chooses the device of the calling thread.
+  void use_device(int device);
+  /// For tests. Appends a launch with any work to a stream. The work gets the addresses at which it
+  /// can use memory of devices from at().
+  void launch(device_stream stream, std::function<void()> work);
+  [[nodiscard]] std::byte* at(const void* address, std::size_t bytes, int device);
+  template <class T>
+  [[nodiscard]] T* at(T* first, std::size_t count, int device) {
+    return reinterpret_cast<T*>(at(static_cast<const void*>(first), count * sizeof(T), device));
+  }
+  /// The number of launches of copies and sums until now.
+  [[nodiscard]] std::size_t launches() const noexcept { return launches_; }
+
+  [[nodiscard]] std::string_view name() const noexcept override { return "emulated"; }
+  [[nodiscard]] int device_of(const void* address) override;
+  [[nodiscard]] int device_of(device_stream stream) override;
+  [[nodiscard]] int current_device() override;
+  [[nodiscard]] bool can_read(int device, int other) override {
+    return device == other || see_each_other_;
+  }
+  [[nodiscard]] std::shared_ptr<std::byte> allocate(int device, std::size_t bytes) override;
+  [[nodiscard]] std::shared_ptr<std::byte> allocate_pinned(std::size_t bytes) override;
+  void copy(void* to, const void* from, std::size_t bytes) override;
+  [[nodiscard]] std::shared_ptr<void> make_stream(int device) override;
+  [[nodiscard]] detail::device_event make_event(int device) override;
+  void record(const detail::device_event& event, device_stream stream) override;
+  void wait(device_stream stream, const detail::device_event& event) override;
+  [[nodiscard]] bool is_done(const detail::device_event& event) override;
+  void synchronise(const detail::device_event& event) override;
+  [[nodiscard]] std::unique_ptr<detail::device_copies> prepare(
+      int device, std::span<const detail::device_piece> pieces) override;
+  [[nodiscard]] std::unique_ptr<detail::device_combines> prepare(
+      int device, const detail::device_sums& sums) override;
+
+ private:
+  struct copies;
+  struct combines;
+  struct allocation {
+    std::size_t bytes;
+    int device;  // -1 for pinned memory
+    std::byte* alias;
+  };
+  struct work_queue {
+    int device;
+    std::deque<std::function<void()>> work = {};
+    std::uint64_t appended = 0, done = 0;
+  };
+  struct event {
+    int device;
+    std::shared_ptr<work_queue> stream = nullptr;  // null if it was never recorded
+    std::uint64_t position = 0;
+    int asked = 0;
+  };
+  [[nodiscard]] std::shared_ptr<work_queue> queue_of(device_stream stream);
+  void append(device_stream stream, int device, std::function<void()> work);
+  static void run(work_queue& stream, std::uint64_t position);
+
+  const int devices_;
+  const bool see_each_other_;
+  mutable std::recursive_mutex mutex_;
+  std::map<const std::byte*, allocation> allocations_;
+  std::map<void*, std::shared_ptr<work_queue>> streams_;
+  std::size_t launches_ = 0;
+};
+
+}  // namespace longshore::testing

@@ -1,0 +1,14 @@
+// A stream of a device, on which an exchange of fields in device memory can be ordered.
+#pragma once
+
+namespace longshore {
+
+/// A stream of the program, such as a cudaStream_t. Null is the default stream of the device.
+struct device_stream {
+  void* native;
+
+  device_stream(void* stream) noexcept : native(stream) {}  // implicit: programs pass their streams
+  friend bool operator==(const device_stream&, const device_stream&) = default;
+};
+
+}  // namespace longshore

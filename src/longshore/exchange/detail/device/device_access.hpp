@@ -1,0 +1,79 @@
+// Where the fields of a plan lie, and what a plan and its movers share of the device.
+#pragma once
+
+#include <longshore/device/driver.hpp>
+#include <longshore/exchange/detail/bound_fields.hpp>
+#include <longshore/transport/team.hpp>
+#include <longshore/transport/team_attribute.hpp>
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <utility>
+
+namespace longshore::detail {
+
+/// In which memories the fields of a rank lie. Memories without elements do not count.
+struct field_place {
+  bool has_host = false;
+  std::optional<int> device = {};
+};
+/// Local. `elements` has the number of elements of each memory; further memories are not looked at.
+/// Throws errc::usage if fields lie in memory of several devices, or of the host and a device.
+[[nodiscard]] field_place place_of(const team& ranks, const rank_memories& memories,
+                                   std::span<const std::size_t> elements);
+
+/// The streams of a rank for exchanges without a stream of the program.
+class device_streams {
+ public:
+  [[nodiscard]] static device_stream of(team& ranks, device_driver& driver, int device) {
+    auto& made = team_attribute<device_streams>(ranks).streams_[{&driver, device}];
+    if (!made) made = driver.make_stream(device);
+    return made.get();
+  }
+
+ private:
+  std::map<std::pair<device_driver*, int>, std::shared_ptr<void>> streams_;
+};
+
+/// An event that a plan holds.
+class held_event {
+ public:
+  held_event(device_driver& driver, int device)
+      : driver_(driver), device_(device), event_(driver.take_event(device)) {}
+  ~held_event() { driver_.give_back(device_, event_); }
+  held_event(const held_event&) = delete;
+  held_event& operator=(const held_event&) = delete;
+  [[nodiscard]] const device_event& operator*() const noexcept { return *event_; }
+  /// By which peers of the process find the event.
+  [[nodiscard]] const device_event* address() const noexcept { return event_; }
+
+ private:
+  device_driver& driver_;
+  int device_;
+  const device_event* event_;
+};
+
+/// The device of a plan on this rank, and the stream of the exchange that runs.
+struct plan_device {
+  plan_device(team& team, device_driver& by, int number)
+      : ranks(team),
+        driver(by),
+        device(number),
+        stream(device_streams::of(team, by, number)),
+        done(by, number) {}
+
+  team& ranks;
+  device_driver& driver;
+  int device;
+  device_stream stream;
+  held_event done;          ///< the end of the exchange on `stream`
+  bool is_enqueued = true;  ///< whether all work of the exchange is on `stream`
+};
+
+/// Throws errc::usage if a stream belongs to another device than the plan.
+void check_stream(const plan_device& plan, device_stream stream);
+
+}  // namespace longshore::detail

@@ -1,0 +1,251 @@
+// Orders launches, messages and signals of one round.
+#include <longshore/exchange/detail/device/device_mover.hpp>
+
+#include <longshore/exchange/detail/device/device_pieces.hpp>
+
+#include <algorithm>
+#include <numeric>
+
+namespace longshore::detail {
+namespace {
+
+constexpr int outgoing_memory = 0, incoming_memory = 1;
+
+void begin(std::vector<std::size_t>& pending, std::size_t count) {
+  pending.resize(count);
+  std::iota(pending.begin(), pending.end(), std::size_t{0});
+}
+
+template <class Links>
+bool has_peer(const Links& links, int peer) {
+  return std::any_of(links.begin(), links.end(),
+                     [&](const auto& link) { return link.peer == peer; });
+}
+
+// Bytes of a buffer.
+element_set bytes_at(std::size_t offset, std::size_t bytes) {
+  return element_box{static_cast<std::ptrdiff_t>(offset), {bytes, 1, 1}, {1, 0, 0}};
+}
+
+// The event that a peer has told, together with the counter that was read before.
+const device_event& event_of(const std::atomic<const void*>& told) {
+  return *static_cast<const device_event*>(told.load(std::memory_order_relaxed));
+}
+
+bound_field packed_field(const bound_field& like, std::byte* data) {
+  return {data, static_cast<std::ptrdiff_t>(like.element_bytes), like.element_bytes};
+}
+
+}  // namespace
+
+device_mover::device_mover(const mover_context& context, plan_device& device,
+                           const exchange_round& round, direct_peers* peers, std::size_t number,
+                           const make_carrier& make)
+    : context_(context),
+      device_(device),
+      peers_(peers),
+      round_(number),
+      combines_(round.combines),
+      staged_context_{context.ranks, staged_memories_, context.workers},
+      packed_event_(device.driver, device.device),
+      stored_event_(device.driver, device.device) {
+  staged_context_.awaited = context.awaited;
+  exchange_round staged{.pairs = round.pairs, .grid = round.grid};
+  for (const auto& out : round.outgoing) add_outgoing(out, staged);
+  outgoing_bytes_ = staged_bytes_;
+  for (const auto& in : round.incoming) add_incoming(in, staged);
+  if (staged_bytes_ > 0) staging_ = device.driver.allocate_pinned(staged_bytes_);
+  is_staged_ = !staged.outgoing.empty() || !staged.incoming.empty();
+  const bound_field bytes{staging_.get(), 1, 1};
+  staged_memories_ = {{bytes}, {bytes}};
+  std::stable_sort(stored_.begin(), stored_.end(), [](const auto& a, const auto& b) {
+    return std::pair(a.part.contributor, a.part.number) <
+           std::pair(b.part.contributor, b.part.number);
+  });
+  carrier_ = make(staged_context_, staged);
+}
+
+void device_mover::add_outgoing(const outgoing_message& out, exchange_round& staged) {
+  auto* const peer = peers_ == nullptr ? nullptr : peers_->find(out.peer);
+  if (peer != nullptr && peers_->is_read(*peer, out)) {
+    transfers_.read += payload_bytes(context_, out);
+    if (!has_peer(lent_, out.peer))
+      lent_.push_back(
+          {out.peer, peer->signals_from_peer + round_, peer->signals_to_peer + round_, peer});
+    return;
+  }
+  const std::size_t begin = staged_bytes_;
+  for (const auto& part : out.parts) {
+    packed_.push_back({part, staged_bytes_});
+    staged_bytes_ =
+        packed_layout(context_.memory(part.memory), part.elements.size(), staged_bytes_).end();
+  }
+  staged.outgoing.push_back(
+      {out.peer, {{outgoing_memory, bytes_at(begin, staged_bytes_ - begin)}}});
+  staged_bytes_ = round_up(staged_bytes_, cache_line_bytes);
+}
+
+void device_mover::add_incoming(const incoming_message& in, exchange_round& staged) {
+  const auto add = [&](const rank_memories* sender) {
+    for (const auto& part : in.parts) stored_.push_back({part, sender, 0});
+  };
+  if (in.peer == context_.ranks.rank() && staged.pairs.empty()) {
+    transfers_.copied += payload_bytes(context_, in);
+    return add(&context_.memories);
+  }
+  auto* const peer = peers_ == nullptr ? nullptr : peers_->find(in.peer);
+  if (peer != nullptr && peers_->is_read(*peer, in)) {
+    if (!has_peer(read_, in.peer))
+      read_.push_back(
+          {in.peer, peer->signals_from_peer + round_, peer->signals_to_peer + round_, peer});
+    return add(&peer->memories);
+  }
+  const std::size_t begin = staged_bytes_;
+  for (const auto& part : in.parts) {
+    stored_.push_back({part, nullptr, staged_bytes_});
+    staged_bytes_ =
+        packed_layout(context_.memory(part.memory), part.elements.size(), staged_bytes_).end();
+  }
+  const auto bytes = bytes_at(begin, staged_bytes_ - begin);
+  staged.incoming.push_back({in.peer, {{incoming_memory, bytes, outgoing_memory, bytes, in.peer}}});
+  staged_bytes_ = round_up(staged_bytes_, cache_line_bytes);
+}
+
+void device_mover::prepare_packs() {
+  piece_collector packs;
+  for (const auto& [part, offset] : packed_) {
+    const auto& memory = context_.memory(part.memory);
+    const packed_layout layout(memory, part.elements.size(), offset);
+    const element_set packed(0, part.elements.size());
+    for (std::size_t k = 0; k < memory.size(); ++k)
+      packs.add({packed, packed_field(memory[k], staging_.get() + layout.offset(k))},
+                {part.elements, memory[k]});
+  }
+  packs_ = device_.driver.prepare(device_.device, packs.pieces());
+}
+
+void device_mover::prepare_stores() {
+  std::map<std::size_t, piece_collector> stores;  // by field; all in one if they are copied
+  for (const auto& [part, sender, offset] : stored_) {
+    const auto& memory = context_.memory(part.memory);
+    const packed_layout layout(memory, part.elements.size(), offset);
+    const element_set packed(0, part.elements.size());
+    for (std::size_t k = 0; k < memory.size(); ++k) {
+      auto& pieces = stores[combines_ ? static_cast<std::size_t>(memory[k].number) : 0];
+      if (sender == nullptr)
+        pieces.add({part.elements, memory[k]},
+                   {packed, packed_field(memory[k], staging_.get() + layout.offset(k))});
+      else
+        pieces.add(
+            {part.elements, memory[k]},
+            {part.sender_elements, (*sender)[static_cast<std::size_t>(part.sender_memory)][k]});
+    }
+  }
+  if (!combines_)
+    copies_ = device_.driver.prepare(device_.device, stores[0].pieces());
+  else
+    for (const auto& [field, pieces] : stores)
+      sums_.push_back({field, device_.driver.prepare(device_.device, sums_of(pieces.pieces()))});
+}
+
+void device_mover::start(std::span<const combiner> combiners) {
+  ++exchange_;
+  combiners_ = combiners;
+  carrier_started_ = false;
+  is_stored_ = false;
+  begin(pending_lent_, lent_.size());
+  begin(still_to_read_, read_.size());
+  if (!packed_.empty()) {
+    if (!packs_) prepare_packs();
+    packs_->launch(device_.stream);
+  }
+  device_.driver.record(*packed_event_, device_.stream);
+  for (const auto& lent : lent_) {
+    peers_->tell_binding(*lent.to_peer);
+    lent.to_peer->ready_event.store(packed_event_.address(), std::memory_order_relaxed);
+    signal(context_.ranks, lent.to_peer->ready, exchange_, lent.peer);
+  }
+  set_state();
+}
+
+void device_mover::progress() {
+  auto& driver = device_.driver;
+  // The buffers of the exchange before are free, too: its work on the stream was earlier.
+  if (!carrier_started_ && (!is_staged_ || driver.is_done(*packed_event_))) {
+    carrier_->start({});
+    carrier_started_ = true;
+  }
+  if (carrier_started_ && !carrier_->is_done()) carrier_->progress();
+  before_polls(context_.ranks);
+  std::erase_if(still_to_read_, [&](std::size_t i) {
+    auto& read = read_[i];
+    if (read.from_peer->ready.load(std::memory_order_acquire) < exchange_) return false;
+    if (const auto binding = peers_->follow(*read.source, round_); binding != read.binding) {
+      read.binding = binding;
+      forget_stores();
+    }
+    driver.wait(device_.stream, event_of(read.from_peer->ready_event));
+    return true;
+  });
+  if (!is_stored_ && still_to_read_.empty() && carrier_started_ && carrier_->has_arrived()) store();
+  std::erase_if(pending_lent_, [&](std::size_t i) {
+    auto& lent = lent_[i];
+    if (lent.from_peer->taken.load(std::memory_order_acquire) < exchange_) return false;
+    driver.wait(device_.stream, event_of(lent.from_peer->taken_event));
+    return true;
+  });
+  set_state();
+}
+
+// All messages have arrived, and this rank may read those that are lent.
+void device_mover::store() {
+  if (!stored_.empty()) {
+    if (!copies_ && sums_.empty()) prepare_stores();
+    if (copies_) copies_->launch(device_.stream);
+    for (const auto& [field, launch] : sums_)
+      launch->launch(device_.stream, combiners_[field].on_device);
+  }
+  device_.driver.record(*stored_event_, device_.stream);
+  for (const auto& read : read_) {
+    read.to_peer->taken_event.store(stored_event_.address(), std::memory_order_relaxed);
+    signal(context_.ranks, read.to_peer->taken, exchange_, read.peer);
+  }
+  is_stored_ = true;
+}
+
+// For sequences of MPI calls, which read and lend nothing.
+void device_mover::complete() {
+  if (!carrier_started_) {
+    device_.driver.synchronise(*packed_event_);
+    carrier_->start({});
+    carrier_started_ = true;
+  }
+  if (!carrier_->is_done()) carrier_->complete();
+  if (!is_stored_) store();
+  set_state();
+}
+
+void device_mover::set_state() noexcept {
+  has_arrived_ = is_stored_;
+  has_sent_ = carrier_started_ && carrier_->has_sent();
+  is_done_ = has_arrived_ && has_sent_ && carrier_->is_done() && pending_lent_.empty();
+}
+
+int device_mover::awaited_peer() const {
+  if (!still_to_read_.empty()) return read_[still_to_read_.front()].peer;
+  if (carrier_started_ && !carrier_->is_done()) return carrier_->awaited_peer();
+  return pending_lent_.empty() ? -1 : lent_[pending_lent_.front()].peer;
+}
+
+std::size_t device_mover::pending() const {
+  return (carrier_started_ ? carrier_->pending() : stored_.size()) + still_to_read_.size() +
+         pending_lent_.size();
+}
+
+exchange_transfers device_mover::transfers() const {
+  auto all = transfers_;
+  all += carrier_->transfers();
+  return all;
+}
+
+}  // namespace longshore::detail

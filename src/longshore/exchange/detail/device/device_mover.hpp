@@ -1,0 +1,92 @@
+// Carries the messages of a round of fields in device memory. What a rank can read in the memory of
+// its peers, it reads in one launch. One more launch packs all other messages into pinned memory of
+// the host, from where another mover carries them. When all have arrived, one launch stores them.
+#pragma once
+
+#include <longshore/exchange/detail/device/device_access.hpp>
+#include <longshore/exchange/detail/movers/direct_peers.hpp>
+#include <longshore/exchange/detail/movers/mover.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+namespace longshore::detail {
+
+class device_mover final : public mover {
+ public:
+  /// Makes the mover of the packed messages, for a round whose memories are those of the context.
+  using make_carrier =
+      std::function<std::unique_ptr<mover>(const mover_context&, const exchange_round&)>;
+  /// `peers` is null if no message is read directly. Memory: the packed messages of both directions,
+  /// pinned. The pieces take about 150 bytes per box, and 4 bytes per element of a list on each
+  /// side; sums take 24 bytes per element.
+  device_mover(const mover_context& context, plan_device& device, const exchange_round& round,
+               direct_peers* peers, std::size_t number, const make_carrier& make);
+
+  void start(std::span<const combiner> combiners) override;
+  void progress() override;
+  void complete() override;
+  [[nodiscard]] int awaited_peer() const override;
+  [[nodiscard]] std::size_t pending() const override;
+  [[nodiscard]] traffic moved() const override { return carrier_->moved(); }
+  [[nodiscard]] exchange_transfers transfers() const override;
+  [[nodiscard]] std::size_t memory_bytes() const override {
+    return sizeof(*this) + staged_bytes_ + carrier_->memory_bytes();
+  }
+  void rebind() override { packs_ = nullptr, forget_stores(); }
+
+ private:
+  struct packed_part {
+    outgoing_part part;
+    std::size_t offset;  // in the outgoing buffer
+  };
+  struct stored_part {
+    incoming_part part;
+    const rank_memories* sender;  // null if the part arrives in the incoming buffer
+    std::size_t offset;
+  };
+  struct peer_link {
+    int peer;
+    direct_signals *from_peer, *to_peer;
+    direct_peer* source;
+    std::uint64_t binding = 0;
+  };
+  void add_outgoing(const outgoing_message& out, exchange_round& staged);
+  void add_incoming(const incoming_message& in, exchange_round& staged);
+  void forget_stores() { copies_ = nullptr, sums_.clear(); }
+  void prepare_packs();
+  void prepare_stores();
+  void store();
+  void set_state() noexcept;
+
+  const mover_context& context_;
+  plan_device& device_;
+  direct_peers* peers_;
+  std::size_t round_;
+  bool combines_;
+  std::vector<packed_part> packed_;
+  std::vector<stored_part> stored_;
+  std::vector<peer_link> lent_, read_;
+  std::size_t outgoing_bytes_ = 0, staged_bytes_ = 0;
+  std::shared_ptr<std::byte> staging_;  // the outgoing messages, then the incoming ones
+  rank_memories staged_memories_;
+  mover_context staged_context_;
+  std::unique_ptr<mover> carrier_;
+  std::unique_ptr<device_copies> packs_, copies_;
+  // One for each field that is combined.
+  struct field_sums {
+    std::size_t field;
+    std::unique_ptr<device_combines> launch;
+  };
+  std::vector<field_sums> sums_;
+  held_event packed_event_, stored_event_;
+  std::span<const combiner> combiners_;
+  std::uint64_t exchange_ = 0;
+  bool is_staged_ = false, carrier_started_ = false, is_stored_ = true;
+  std::vector<std::size_t> pending_lent_, still_to_read_;
+  exchange_transfers transfers_;
+};
+
+}  // namespace longshore::detail
