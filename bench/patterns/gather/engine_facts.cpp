@@ -35,7 +35,8 @@ json hops_of(team& ranks, const char* direction, const engine_stats& stats, doub
                     {"payload_bytes", per_operation(total.payload_bytes)},
                     {"wire_bytes", per_operation(total.wire_bytes)},
                     {"offnode_bytes", per_operation(total.offnode_bytes)},
-                    {"refusals", per_operation(total.refusals)}});
+                    {"refusals", per_operation(total.refusals)},
+                    {"streamed_bytes", per_operation(total.streamed_bytes)}});
   }
   return hops;
 }

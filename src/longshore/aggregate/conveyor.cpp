@@ -189,7 +189,10 @@ void conveyor::open_hop(const detail::route& route, int hop, std::size_t slot_st
     return static_cast<std::size_t>(team_.nodes().is_on_host(peer) ? options.slots
                                                                    : options.slots_between_hosts);
   };
-  for (const int peer : links.to) memory_bytes_ += slots_of(peer) * slot_stride;
+  for (const int peer : links.to) {
+    const bool is_staged = peer != team_.rank() && team_.nodes().is_local(peer);
+    memory_bytes_ += (slots_of(peer) + (is_staged ? 1 : 0)) * slot_stride;
+  }
   for (const int peer : links.from)
     if (!team_.nodes().is_local(peer)) memory_bytes_ += slots_of(peer) * slot_stride;
   options.format = {options_.item_bytes, options_.buffer_items, links.tag_bytes};

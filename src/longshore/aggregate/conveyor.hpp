@@ -29,11 +29,12 @@ namespace longshore {
 /// Messages per rank and epoch, on each hop: one per buffer that fills, and one last message per
 /// link, which may be empty. Bytes on the wire: the items; with 2 or 3 hops, a tag of 1 to 4 bytes
 /// per item, which says where relaying ranks send the item; and 1 byte per message. Memory per
-/// rank: options.slots buffers per link, twice as many for a link between nodes. Links between
-/// hosts get more memory, which options.memory_bytes does not limit: on each hop up to 2 MiB for
-/// outgoing and 2 MiB for incoming messages (stream_ends.hpp). If ranks relay items to other hosts,
-/// links within the host get up to 1 MiB per hop. link_count() and memory_bytes() give the sums. If
-/// a function that was passed to drain throws, the engine can only be destroyed.
+/// rank: options.slots buffers per link, one more for a link to another rank of the node, twice as
+/// many for a link between nodes. Links between hosts get more memory, which options.memory_bytes
+/// does not limit: on each hop up to 2 MiB for outgoing and 2 MiB for incoming messages
+/// (stream_ends.hpp). If ranks relay items to other hosts, links within the host get up to 1 MiB per
+/// hop. link_count() and memory_bytes() give the sums. If a function that was passed to drain throws,
+/// the engine can only be destroyed.
 class conveyor {
  public:
   /// Collective. Throws errc::usage for invalid options.

@@ -26,8 +26,9 @@ int count_offnode(const node_map& nodes, std::span<const int> peers, int me) {
 }
 
 struct group_costs {
-  std::vector<hop_cost> hops;          // the maximum over the ranks of the group
-  std::size_t max_buffers = 0;         // buffers of the rank that has the most
+  std::vector<hop_cost> hops;   // the maximum over the ranks of the group
+  std::size_t max_buffers = 0;  // buffers of the rank that has the most, without its staged ones
+  std::size_t max_staged = 0;   // links to other ranks of the node have one more (staged_slot)
   std::vector<double> share_of_items;  // the share of a rank's items that take each hop, 0 to 1
 };
 
@@ -38,7 +39,7 @@ group_costs costs_of_group(const node_map& nodes, const detail::rank_groups& gro
                     .share_of_items = std::vector<double>(static_cast<std::size_t>(hops))};
   for (const int me : ranks) {
     const detail::route route(groups, me, hops, options.with_source, streams);
-    std::size_t buffers = 0;
+    std::size_t buffers = 0, staged = 0;
     for (int h = 0; h < hops; ++h) {
       const auto& links = route.links(h);
       hop_cost& hop = costs.hops[h];
@@ -47,8 +48,11 @@ group_costs costs_of_group(const node_map& nodes, const detail::rank_groups& gro
           std::max(hop.offnode_links, static_cast<std::size_t>(count_offnode(nodes, links.to, me)));
       hop.tag_bytes = links.tag_bytes;
       buffers += links.to.size() + static_cast<std::size_t>(count_offnode(nodes, links.from, me));
+      for (const int peer : links.to)
+        staged += peer != me && nodes.node_of(peer) == nodes.node_of(me) ? 1 : 0;
     }
     costs.max_buffers = std::max(costs.max_buffers, buffers);
+    costs.max_staged = std::max(costs.max_staged, staged);
     for (const auto& step : route.first_steps())
       for (int h = static_cast<int>(step.hop); h < hops; ++h)
         costs.share_of_items[h] += 1.0 / groups.ranks() / static_cast<double>(ranks.size());
@@ -96,8 +100,8 @@ engine_cost predict_engine_cost(engine_kind kind, const engine_options& options,
                                                   first_group.max_buffers * slots,
                                                   options.item_bytes + largest_tag);
   const message_layout format{options.item_bytes, cost.buffer_items, largest_tag};
-  cost.memory_bytes =
-      first_group.max_buffers * slots * round_up(format.slot_bytes(), cache_line_bytes);
+  cost.memory_bytes = (first_group.max_buffers * slots + first_group.max_staged) *
+                      round_up(format.slot_bytes(), cache_line_bytes);
   const auto capacity = static_cast<double>(cost.buffer_items);
   for (int h = 0; h < hops; ++h) {
     hop_cost& hop = cost.hops[h];

@@ -47,6 +47,7 @@ struct hop_stats {
   std::uint64_t capacity_items = 0;  ///< items that would fit into the messages
   std::uint64_t refusals = 0;        ///< how often no slot was free for a buffer
   std::uint64_t own_copies = 0;      ///< buffers to this rank itself
+  std::uint64_t streamed_bytes = 0;  ///< wire bytes by streaming stores (channel_end::streams)
 
   /// items / capacity_items, 0 to 1; 0 if nothing was sent.
   [[nodiscard]] double mean_fill() const noexcept {
@@ -67,10 +68,11 @@ struct hop_stats {
   }
 };
 
-inline constexpr std::array<std::uint64_t hop_stats::*, 9> hop_counters = {
+inline constexpr std::array<std::uint64_t hop_stats::*, 10> hop_counters = {
     &hop_stats::messages,       &hop_stats::partial_messages, &hop_stats::items,
     &hop_stats::payload_bytes,  &hop_stats::wire_bytes,       &hop_stats::offnode_bytes,
-    &hop_stats::capacity_items, &hop_stats::refusals,         &hop_stats::own_copies};
+    &hop_stats::capacity_items, &hop_stats::refusals,         &hop_stats::own_copies,
+    &hop_stats::streamed_bytes};
 
 /// What the engine of one rank did since it was made.
 struct engine_stats {

@@ -47,7 +47,8 @@ exstack::exstack(team& team, std::size_t buffer_bytes)
     fail(errc::usage, "exstack: buffer_bytes is 0, and a buffer must hold at least one item");
   std::vector<channel_end> ends;
   for (int peer = 0; peer < team.size(); ++peer)
-    ends.push_back({peer, buffer_bytes + trailer_bytes});
+    ends.push_back(
+        {.peer = peer, .slot_bytes = buffer_bytes + trailer_bytes, .streams = peer != team.rank()});
   channels_ = team.open_channels(ends, ends, slots_per_channel);
   open_buffers();
 }
@@ -95,7 +96,9 @@ void exstack::send_all(progress my_progress) {
     const auto bytes =
         static_cast<std::size_t>(buffers_[peer].next - begins_[peer]) + trailer_bytes;
     charge_items("pushed_items", bytes - trailer_bytes);
-    channels_->sender(static_cast<std::size_t>(peer)).commit(bytes);
+    channel_sender& to = channels_->sender(static_cast<std::size_t>(peer));
+    const std::size_t streamed_before = to.streamed_bytes();
+    to.commit(bytes);
     if (peer == me) {
       if (stats_ != nullptr) ++stats_->hops.front().own_copies;
       continue;
@@ -110,6 +113,7 @@ void exstack::send_all(progress my_progress) {
       const std::size_t items = (std::max(bytes, overhead) - overhead) / sizes_.item_bytes;
       stats_->hops.front().count_message(items, sizes_.item_bytes, sizes_.capacity_items, bytes,
                                          off_node);
+      stats_->hops.front().streamed_bytes += to.streamed_bytes() - streamed_before;
     }
   }
 }

@@ -3,6 +3,7 @@
 #include <longshore/aggregate/engine_test.hpp>
 #include <longshore/aggregate/exstack.hpp>
 #include <longshore/core/error.hpp>
+#include <longshore/core/streaming_store.hpp>
 #include <longshore/transport/spmd_test.hpp>
 
 #include <gtest/gtest.h>
@@ -112,6 +113,36 @@ TEST(Exstack, refuses_an_item_that_does_not_fit_and_counts_messages) {
     for (int peer = 0; peer < team.size(); ++peer)
       if (!team.nodes().is_local(peer)) offnode += peer == next ? 17 : 1;
     EXPECT_EQ(stack.sent().offnode_bytes, offnode);
+  });
+}
+
+TEST(Exstack, long_messages_arrive_unchanged_and_some_are_streamed_within_a_node) {
+  spmd([](team& team) {
+    constexpr std::size_t items = 512;
+    exstack stack(team, items * sizeof(std::int64_t));
+    engine_stats stats;
+    detail::exstack_access::count_exchanges_in(
+        stack, stats, {.item_bytes = sizeof(std::int64_t), .capacity_items = items});
+    const int me = team.rank(), size = team.size(), next = (me + 1) % size;
+    const auto number = [](int from, int round, std::size_t k) {
+      return 1'000'000 * from + 1000 * round + static_cast<std::int64_t>(k);
+    };
+    std::size_t wrong = 0;
+    for (int round = 0; round < 20; ++round) {
+      for (std::size_t k = 0; k < items; ++k) (void)stack.push(next, number(me, round, k));
+      stack.exchange(progress::done);
+      const int before = (me + size - 1) % size;
+      const auto arrived = stack.arrived<std::int64_t>(before);
+      ASSERT_EQ(arrived.size(), items);
+      for (std::size_t k = 0; k < items; ++k) wrong += arrived[k] != number(before, round, k);
+    }
+    EXPECT_EQ(wrong, 0U);
+    const auto streamed_bytes = stats.hops.front().streamed_bytes;
+    if (next == me || !can_stream_lines || team.transport_name() == "simulated") {
+      EXPECT_EQ(streamed_bytes, 0U);
+    } else if (team.nodes().is_local(next)) {
+      EXPECT_GT(streamed_bytes, 0U);
+    }
   });
 }
 

@@ -41,6 +41,10 @@ struct channel_end {
   /// True if the receiver reads all messages, whatever else it waits for. Then credits may wait
   /// until half of the slots are used, and the sender still gets its slots back.
   bool reads_all = false;
+  /// True if the sender writes its messages anew, each a slot or so long. Within a node they may then
+  /// be copied into their slots by streaming stores, where that is measured to be faster. It costs the
+  /// sender the memory of one more slot (detail/staged_slot.hpp). The receiver's value has no effect.
+  bool streams = false;
 };
 
 /// Thrown by team::open_channels(), with errc::usage, if the ends of a channel differ in slots.
@@ -63,9 +67,12 @@ class channel_sender {
 
   [[nodiscard]] int peer() const noexcept { return end_.peer; }
   [[nodiscard]] std::size_t slot_bytes() const noexcept { return end_.slot_bytes; }
+  /// The bytes of the messages that were streamed so far (channel_end::streams).
+  [[nodiscard]] std::size_t streamed_bytes() const noexcept { return streamed_bytes_; }
 
  protected:
   explicit channel_sender(channel_end end) : end_(end) {}
+  std::size_t streamed_bytes_ = 0;
 
  private:
   channel_end end_;

@@ -513,14 +513,14 @@ TEST(Segment, unequal_sizes_are_refused_on_all_ranks) {
 }
 
 // Ranks send messages of different lengths to at most so many next ranks, from themselves on, and
-// check what they receive.
+// check what they receive. Every second channel streams.
 void exchange_messages(int max_peers, int messages, std::size_t slot_bytes,
                        const std::function<std::size_t(int from, int n)>& length) {
   spmd([=](team& team) {
     const int size = team.size(), rank = team.rank(), peers = std::min(max_peers, size);
     std::vector<channel_end> to, from;
     for (int k = 0; k < peers; ++k) {
-      to.push_back({(rank + k) % size, slot_bytes});
+      to.push_back({.peer = (rank + k) % size, .slot_bytes = slot_bytes, .streams = k % 2 == 1});
       from.push_back({(rank + size - k) % size, slot_bytes});
     }
     const auto channels = team.open_channels(to, from, 3);

@@ -38,7 +38,10 @@ porter::porter(team& team, std::span<const int> to, std::span<const int> from,
   const auto ends_of = [&](std::span<const int> peers) {
     auto ends = stream_ends(team.nodes(), peers, format_.slot_bytes(), options.slots,
                             options.slots_between_hosts);
-    for (auto& end : ends) end.reads_all = true;
+    for (auto& end : ends) {
+      end.reads_all = true;
+      end.streams = end.peer != team.rank();
+    }
     return ends;
   };
   channels_ = team.open_channels(ends_of(to), ends_of(from), options.slots);
@@ -148,7 +151,9 @@ void porter::send(std::size_t i, std::uint8_t flags, int failed_rank) {
   *end++ = static_cast<std::byte>(flags);
   const auto bytes = static_cast<std::size_t>(end - link.begin);
   team_.charge(pushes_, items);
+  const std::size_t streamed_before = link.channel->streamed_bytes();
   link.channel->commit(bytes);
+  stats_.streamed_bytes += link.channel->streamed_bytes() - streamed_before;
   close(i);
   if (link.to_self)
     ++stats_.own_copies;

@@ -31,9 +31,11 @@ void message_streams::make_room(std::size_t longest_bytes) {
   const int between_hosts =
       slots_between_hosts(slot_bytes, static_cast<std::size_t>(nodes.most_ranks_off_host()),
                           slots_per_channel, bytes_under_way);
+  auto to = stream_ends(nodes, to_, slot_bytes, slots_per_channel, between_hosts);
+  for (auto& end : to) end.streams = true;
   channels_ = team_.open_channels(
-      stream_ends(nodes, to_, slot_bytes, slots_per_channel, between_hosts),
-      stream_ends(nodes, from_, slot_bytes, slots_per_channel, between_hosts), slots_per_channel);
+      to, stream_ends(nodes, from_, slot_bytes, slots_per_channel, between_hosts),
+      slots_per_channel);
   slot_bytes_ = slot_bytes;
 }
 

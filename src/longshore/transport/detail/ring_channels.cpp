@@ -89,11 +89,16 @@ std::byte* ring_sender::reserve() {
     consumed_seen_ = memory_.consumed->load(std::memory_order_acquire);
     if (produced_ - consumed_seen_ == slots_) return nullptr;
   }
-  return current_slot();
+  std::byte* const staged = staged_.data();
+  return staged != nullptr ? staged : current_slot();
 }
 
 void ring_sender::commit(std::size_t bytes) {
   assert(bytes <= slot_bytes() && produced_ - consumed_seen_ < slots_);
+  if (staged_.data() == nullptr)
+    staged_.wrote_directly(bytes);
+  else if (staged_.copy_to(current_slot(), bytes))
+    streamed_bytes_ += bytes;
   memory_.length_bytes[slot_] = bytes;
   advance();
   memory_.produced->store(++produced_, std::memory_order_release);

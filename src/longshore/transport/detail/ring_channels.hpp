@@ -6,6 +6,7 @@
 // `consumed`, which is the credit. Message i is in slot i mod slots.
 #pragma once
 
+#include <longshore/transport/detail/staged_slot.hpp>
 #include <longshore/transport/team.hpp>
 
 #include <atomic>
@@ -65,12 +66,13 @@ class ring_end {
 class ring_sender final : public channel_sender, private ring_end {
  public:
   ring_sender(const channel_end& end, const ring_memory& memory)
-      : channel_sender(end), ring_end(end, memory) {}
+      : channel_sender(end), ring_end(end, memory), staged_(end) {}
   std::byte* reserve() override;
   void commit(std::size_t bytes) override;
 
  private:
   std::uint64_t produced_ = 0, consumed_seen_ = 0;
+  staged_slot staged_;
 };
 
 class ring_receiver final : public channel_receiver, private ring_end {

@@ -1,5 +1,6 @@
 // Rings with packed and with spread words carry the same messages. The ranks are threads, and the
 // parts of the shared memory lie behind each other.
+#include <longshore/core/streaming_store.hpp>
 #include <longshore/transport/detail/ring_channels.hpp>
 
 #include <gtest/gtest.h>
@@ -14,9 +15,12 @@ namespace {
 
 constexpr int ranks = 3, channels_per_pair = 20, messages_per_channel = 11;
 
-// Channel k from any rank to any rank.
+// Channel k from any rank to any rank. Every third channel streams, also short messages.
 channel_end end_of(int peer, int k) {
-  return {peer, static_cast<std::size_t>(1 + 37 * k), 1 + k % 4};
+  return {.peer = peer,
+          .slot_bytes = static_cast<std::size_t>(1 + 237 * k),
+          .slots = 1 + k % 4,
+          .streams = k % 3 == 0};
 }
 
 std::vector<channel_end> all_ends() {
@@ -84,6 +88,10 @@ TEST_P(RingChannels, all_messages_arrive_unchanged_although_slots_wrap) {
             [&] { opened.arrive_and_wait(); });
         opened.arrive_and_wait();
         right[rank] = exchange(rank, rings);
+        // Some of the first long messages of a channel that streams are streamed.
+        for (std::size_t i = 0; i < ends.size(); ++i)
+          EXPECT_EQ(rings.senders[i].streamed_bytes() > 0,
+                    can_stream_lines && ends[i].streams && ends[i].slot_bytes >= 2048);
       });
   }
   for (const int of_rank : right)
