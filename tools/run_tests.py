@@ -113,6 +113,7 @@ def install_python_package() -> tuple[tuple[str, ...], ...]:
         "build-type=Debug",  # optimising its loops would take a minute more
         "define.CMAKE_CXX_FLAGS_DEBUG=-O0",
         "define.LONGSHORE_PYTHON_INSTALLED=ON",
+        "define.LONGSHORE_EMULATED_DEVICE=ON",
         f"define.CMAKE_PREFIX_PATH={prefix}",
         "define.LONGSHORE_WERROR=ON",
     )

@@ -2,6 +2,9 @@
 // and makes new arrays. All functions of the package that take arrays use it.
 #include "arrays.hpp"
 
+#include <longshore/core/error.hpp>
+#include <longshore/device/stream.hpp>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nanobind/stl/string.h>
@@ -186,7 +189,36 @@ array_to_write contiguous_for_writing(nb::handle array, const char* what,
   return require_contiguous(view_of<std::byte, nb::ndarray<>>(array, what, allowed), what);
 }
 
-array_rows rows_for_writing(nb::handle array, const char* what) {
+nb::object described_array(nb::handle given, const char* what) {
+  const nb::object interface =
+      nb::steal(PyObject_GetAttrString(given.ptr(), "__cuda_array_interface__"));
+  if (!interface.is_valid()) {
+    if (PyErr_ExceptionMatches(PyExc_AttributeError) == 0) nb::raise_python_error();
+    PyErr_Clear();
+    return nb::borrow(given);
+  }
+  if (!detail::has_devices())
+    fail(errc::unsupported,
+         "{}: an array in device memory ({}), and this process has no device, or the package was "
+         "built without LONGSHORE_CUDA=ON: copy the array to the host",
+         what, type_name_of(given));
+  try {
+    if (!interface.attr("get")("mask").is_none())
+      type_error("{}: an array in device memory with a mask, which would be ignored", what);
+    // NumPy before 2.4 allocates memory in place of a null pointer.
+    if (interface["data"][0].equal(nb::int_(0)) && nb::bool_(of_numpy("all")(interface["shape"])))
+      value_error("{}: an array in device memory without an address", what);
+    const nb::object holder = nb::module_::import_("types").attr("SimpleNamespace")();
+    holder.attr("__array_interface__") = interface;
+    return of_numpy("asarray")(holder);
+  } catch (const nb::python_error& e) {
+    value_error("{}: a wrong __cuda_array_interface__ of {}: {}", what, type_name_of(given),
+                nb::cast<std::string>(nb::str(e.value())));
+  }
+}
+
+array_rows rows_for_writing(nb::handle given, const char* what) {
+  const nb::object array = described_array(given, what);
   refuse_mask(array, what);
   if (PyObject_IsInstance(array.ptr(), array_class().ptr()) != 1)
     type_error("{}: a NumPy array is needed, got {}", what, type_name_of(array));

@@ -101,6 +101,11 @@ using array_to_write = array_memory<std::byte>;
 [[nodiscard]] array_to_write contiguous_for_writing(
     nb::handle array, const char* what, std::span<const element> allowed = all_elements);
 
+/// An array of NumPy that describes an array in device memory, which has __cuda_array_interface__.
+/// Nobody may use its elements. Returns other objects unchanged. Throws errc::unsupported if this
+/// process has no device, and TypeError or ValueError for a wrong interface.
+[[nodiscard]] nb::object described_array(nb::handle given, const char* what);
+
 /// The memory of an array whose rows, the parts along its first axis, are moved as a whole. Rows may
 /// have any stride in bytes.
 struct array_rows {
@@ -113,7 +118,7 @@ struct array_rows {
 };
 /// Throws TypeError unless `array` is an array of numbers or of a structured type, and ValueError if
 /// it is read-only, if its rows are not contiguous, or if its numbers are not aligned.
-[[nodiscard]] array_rows rows_for_writing(nb::handle array, const char* what);
+[[nodiscard]] array_rows rows_for_writing(nb::handle given, const char* what);
 
 /// The owner of memory in which array_over() makes arrays.
 [[nodiscard]] nb::capsule owner_of(std::unique_ptr<shareable_memory> memory);

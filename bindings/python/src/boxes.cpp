@@ -168,11 +168,12 @@ void make_boxes(rank_boxes* self, nb::handle layout, nb::handle width, nb::handl
       rank_boxes{{owner, std::move(plan)}, nb::borrow(layout), std::move(found), std::move(memory)};
 }
 
-void start_update(const rank_boxes& self, nb::handle fields, nb::handle width) {
+void start_update(const rank_boxes& self, nb::handle fields, nb::handle width, nb::handle stream) {
   kept_exchange& plan = self.plan();
   const exchange_part part = part_from(self.fields, nb::tuple(), fields, width);
+  const auto on = stream_from(stream);
   const release_gil unlocked;
-  plan.start([&](box_exchange& halos) { halos.start_update(part); });
+  plan.start([&](box_exchange& halos) { halos.start_update(part, on); });
 }
 
 using start_of_plan = void (box_exchange::*)(std::span<const combine_op> operations,
@@ -180,12 +181,14 @@ using start_of_plan = void (box_exchange::*)(std::span<const combine_op> operati
                                              std::optional<device_stream> stream);
 
 template <start_of_plan Start>
-void start_combining(const rank_boxes& self, nb::handle op, nb::handle fields, nb::handle width) {
+void start_combining(const rank_boxes& self, nb::handle op, nb::handle fields, nb::handle width,
+                     nb::handle stream) {
   kept_exchange& plan = self.plan();
   const exchange_part part = part_from(self.fields, nb::tuple(), fields, width);
   const std::vector<combine_op> ops = ops_from(op, contents_of(self.fields, part), plan.errors());
+  const auto on = stream_from(stream);
   const release_gil unlocked;
-  plan.start([&](box_exchange& halos) { (halos.*Start)(ops, part, {}); });
+  plan.start([&](box_exchange& halos) { (halos.*Start)(ops, part, on); });
 }
 
 // The cells of a box in an array. Negative ends count from the end, so they fit all boxes.
@@ -265,16 +268,17 @@ void make_copy(rank_copy* self, nb::handle source, nb::handle target, nb::handle
   new (self) rank_copy{{owner, std::move(plan)}, nb::borrow(source), nb::borrow(target)};
 }
 
-void start_copy(const rank_copy& self) {
+void start_copy(const rank_copy& self, nb::handle stream) {
   kept_copy& plan = self.plan();
+  const auto on = stream_from(stream);
   const release_gil unlocked;
-  plan.start([](box_copy& copy) { copy.start(); });
+  plan.start([&](box_copy& copy) { copy.start(on); });
 }
 
 #define FIELD_OF_CALL "str | int | tuple[numpy.ndarray, ...]"
 #define FIELDS_OF_CALL "str | int | collections.abc.Sequence[str | int] | None"
 #define UPDATING_CALL \
-  "self, *, fields: " FIELDS_OF_CALL " = None, width: " WIDTH_OF_CALL " = None) -> None"
+  "self, *, fields: " FIELDS_OF_CALL " = None, width: " WIDTH_OF_CALL " = None, " STREAM_OF_CALL
 
 void bind_plan(nb::module_& module) {
   nb::class_<rank_boxes>(module, "Boxes",
@@ -287,9 +291,9 @@ width: the width of the halo: a number, a number for each dimension, or a pair (
     dimension. Or a dict with the widths of fields, by their names or numbers.
 fields: the number of fields to make, in memory that neighbours on the node read directly. Or a list
     of fields of the program. Such a field is a list of arrays: one for each box of this rank, with
-    the cells of the box and its halo. Arrays may have any strides. The plan keeps a reference to
-    each array. Or a dict, which gives names to the fields: a value is such a list, or the type of a
-    field to make.
+    the cells of the box and its halo. Arrays may have any strides, and may lie in device memory, as
+    those of Halo. The plan keeps a reference to each array. Or a dict, which gives names to the
+    fields: a value is such a list, or the type of a field to make.
 dtype: the type of the fields to make, or a list with a type for each. Complex types are allowed.
 shared: the layers of cells that neighbouring boxes both have: 0 for a field of cells, 1 for a field
     of vertices, or a number for each dimension. Or a dict with the layers of fields. The interior of
@@ -322,20 +326,22 @@ or TypeError for unsuitable arrays.
            "Collective. The arguments are those of the class.")
       .def(
           "update",
-          [](const rank_boxes& self, nb::handle fields, nb::handle width) {
-            start_update(self, fields, width);
-            wait_for_plan(self.plan());
+          [](const rank_boxes& self, nb::handle fields, nb::handle width, nb::handle stream) {
+            start_update(self, fields, width, stream);
+            wait_for_plan(self.plan(), stream);
           },
-          nb::kw_only(), "fields"_a = nb::none(), "width"_a = nb::none(),
+          nb::kw_only(), "fields"_a = nb::none(), "width"_a = nb::none(), "stream"_a = nb::none(),
           nb::sig("def update(" UPDATING_CALL),
           "Copies cells of their owners to the halos of other boxes: start_update() and wait().")
       .def("start_update", &start_update, nb::kw_only(), "fields"_a = nb::none(),
-           "width"_a = nb::none(), nb::sig("def start_update(" UPDATING_CALL),
+           "width"_a = nb::none(), "stream"_a = nb::none(),
+           nb::sig("def start_update(" UPDATING_CALL),
            R"(Begins an update of the given fields, or of all.
 
 fields: a field or several, by names or numbers.
 width: at most this many cells of the halo are filled, in the forms of the class. A field with a
     smaller width keeps its width.
+stream: a stream of the device of the fields, as in ``Halo.start``; so also in ``wait``.
 
 All ranks give the same fields and the same width. The first call with these fields and this width
 is collective: it makes and keeps a plan.
@@ -344,15 +350,16 @@ Cells that no box owns and shared layers are not changed. Until the update is co
 nor write halos, and do not write cells within a width of a border of their box.)")
       .def(
           "accumulate",
-          [](const rank_boxes& self, nb::handle op, nb::handle fields, nb::handle width) {
-            start_combining<&box_exchange::start_accumulate>(self, op, fields, width);
-            wait_for_plan(self.plan());
+          [](const rank_boxes& self, nb::handle op, nb::handle fields, nb::handle width,
+             nb::handle stream) {
+            start_combining<&box_exchange::start_accumulate>(self, op, fields, width, stream);
+            wait_for_plan(self.plan(), stream);
           },
           "op"_a = "add", nb::kw_only(), "fields"_a = nb::none(), "width"_a = nb::none(),
-          nb::sig("def accumulate(" COMBINING_CALL(FIELDS_OF_CALL)),
+          "stream"_a = nb::none(), nb::sig("def accumulate(" COMBINING_CALL(FIELDS_OF_CALL)),
           "Combines the copies of each cell into the cell: start_accumulate() and wait().")
       .def("start_accumulate", &start_combining<&box_exchange::start_accumulate>, "op"_a = "add",
-           nb::kw_only(), "fields"_a = nb::none(), "width"_a = nb::none(),
+           nb::kw_only(), "fields"_a = nb::none(), "width"_a = nb::none(), "stream"_a = nb::none(),
            nb::sig("def start_accumulate(" COMBINING_CALL(FIELDS_OF_CALL)),
            R"(Begins to combine the copies of cells into the cells of their owners.
 
@@ -362,21 +369,22 @@ values. The first start_accumulate() or start_assemble() is collective: it makes
 
 op: "add", "minimum", "maximum" or "bitwise_or", or the function of NumPy with this name. Or another
     function of NumPy of two numbers, such as ``numpy.multiply``.
-fields, width: as in start_update().
+fields, width, stream: as in start_update().
 
 Until the operation is complete, neither read nor write the fields.)")
       .def(
           "assemble",
-          [](const rank_boxes& self, nb::handle op, nb::handle fields, nb::handle width) {
-            start_combining<&box_exchange::start_assemble>(self, op, fields, width);
-            wait_for_plan(self.plan());
+          [](const rank_boxes& self, nb::handle op, nb::handle fields, nb::handle width,
+             nb::handle stream) {
+            start_combining<&box_exchange::start_assemble>(self, op, fields, width, stream);
+            wait_for_plan(self.plan(), stream);
           },
           "op"_a = "add", nb::kw_only(), "fields"_a = nb::none(), "width"_a = nb::none(),
-          nb::sig("def assemble(" COMBINING_CALL(FIELDS_OF_CALL)),
+          "stream"_a = nb::none(), nb::sig("def assemble(" COMBINING_CALL(FIELDS_OF_CALL)),
           "Gives each cell and all copies of it their combined value: start_assemble() and wait().")
       .def(
           "start_assemble", &start_combining<&box_exchange::start_assemble>, "op"_a = "add",
-          nb::kw_only(), "fields"_a = nb::none(), "width"_a = nb::none(),
+          nb::kw_only(), "fields"_a = nb::none(), "width"_a = nb::none(), "stream"_a = nb::none(),
           nb::sig("def start_assemble(" COMBINING_CALL(FIELDS_OF_CALL)),
           "Begins an accumulate by ``op``, and then gives the value of each cell to its copies. So "
           "a cell has the same bits in all boxes. The arguments and the rules are those of "
@@ -386,8 +394,9 @@ Until the operation is complete, neither read nor write the fields.)")
           nb::sig("def test(self) -> bool"),
           "Makes progress on the operation. Returns True when it is complete.")
       .def(
-          "wait", [](const rank_boxes& self) { wait_for_plan(self.plan()); },
-          nb::sig("def wait(self) -> None"),
+          "wait",
+          [](const rank_boxes& self, nb::handle stream) { wait_for_plan(self.plan(), stream); },
+          "stream"_a = nb::none(), nb::sig("def wait(self, " STREAM_OF_CALL),
           "Returns when the operation is complete on this rank, and its arrays may be used again.")
       .def_prop_ro("fields", &arrays_of,
                    nb::sig("def fields(self) -> tuple[tuple[numpy.ndarray, ...], ...]"),
@@ -451,12 +460,14 @@ array([[0., 0., 0., 0.],
            "Collective. The arguments are those of the class.")
       .def(
           "copy",
-          [](const rank_copy& self) {
-            start_copy(self);
-            wait_for_plan(self.plan());
+          [](const rank_copy& self, nb::handle stream) {
+            start_copy(self, stream);
+            wait_for_plan(self.plan(), stream);
           },
-          nb::sig("def copy(self) -> None"), "Copies the fields: start() and wait().")
-      .def("start", &start_copy, nb::sig("def start(self) -> None"),
+          "stream"_a = nb::none(), nb::sig("def copy(self, " STREAM_OF_CALL),
+          "Copies the fields: start() and wait().")
+      .def("start", &start_copy, "stream"_a = nb::none(),
+           nb::sig("def start(self, " STREAM_OF_CALL),
            "Begins a copy. Until it is complete, do not write the source, and neither read nor "
            "write the target.")
       .def(
@@ -464,8 +475,10 @@ array([[0., 0., 0., 0.],
           nb::sig("def test(self) -> bool"),
           "Makes progress on the copy. Returns True when it is complete.")
       .def(
-          "wait", [](const rank_copy& self) { wait_for_plan(self.plan()); },
-          nb::sig("def wait(self) -> None"), "Returns when the copy is complete on this rank.")
+          "wait",
+          [](const rank_copy& self, nb::handle stream) { wait_for_plan(self.plan(), stream); },
+          "stream"_a = nb::none(), nb::sig("def wait(self, " STREAM_OF_CALL),
+          "Returns when the copy is complete on this rank.")
       .def_prop_ro(
           "source", [](const rank_copy& self) { return self.source; },
           nb::sig("def source(self) -> Boxes"), "The boxes that are copied.")

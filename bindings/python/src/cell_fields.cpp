@@ -224,7 +224,7 @@ std::vector<field_block> new_blocks(const cell_field& field, std::span<const sha
 
 field_memory memory_of(nb::handle array, cell_field& field, const shape_list& cells,
                        std::string_view block) {
-  const auto memory = array_for_writing(array, "fields");
+  const auto memory = array_for_writing(described_array(array, "fields"), "fields");
   const shape_list shape = shape_with_halo(field, cells);
   if (memory.shape != shape)
     fail(errc::usage, "fields: an array of shape ({}); {} with its halo has shape ({})",

@@ -96,28 +96,30 @@ void rebind(rank_ghost& self, nb::handle fields) {
   self.fields = nb::tuple(list.given);
 }
 
-void start_update(rank_ghost& self, nb::handle fields) {
+void start_update(rank_ghost& self, nb::handle fields, nb::handle stream) {
   if (!fields.is_none()) rebind(self, fields);
   ghost_plan_of_fields& plan = self.plan();
+  const auto on = stream_from(stream);
   const release_gil unlocked;
-  plan.start([](ghost_exchange& ghosts) { ghosts.start_update(); });
+  plan.start([&](ghost_exchange& ghosts) { ghosts.start_update(on); });
 }
 
 using start_of_plan = void (ghost_exchange::*)(std::span<const combine_op> operations,
                                                std::optional<device_stream> stream);
 
 template <start_of_plan Start>
-void start_combining(const rank_ghost& self, nb::handle op) {
+void start_combining(const rank_ghost& self, nb::handle op, nb::handle stream) {
   ghost_plan_of_fields& plan = self.plan();
   std::vector<element_content> contents;
   for (const ghost_rows& field : plan.fields()) contents.push_back(field.content);
   const std::vector<combine_op> ops = ops_from(op, contents, plan.errors());
+  const auto on = stream_from(stream);
   const release_gil unlocked;
-  plan.start([&](ghost_exchange& ghosts) { (ghosts.*Start)(ops, {}); });
+  plan.start([&](ghost_exchange& ghosts) { (ghosts.*Start)(ops, on); });
 }
 
 bool test(const rank_ghost& self) { return test_plan(self.plan()); }
-void wait(const rank_ghost& self) { wait_for_plan(self.plan()); }
+void wait(const rank_ghost& self, nb::handle stream) { wait_for_plan(self.plan(), stream); }
 
 nb::dict moved(const rank_ghost& self, std::string_view operation) {
   if (operation != "update" && operation != "accumulate")
@@ -134,6 +136,8 @@ std::string text_of(const rank_ghost& self) {
       name_of(self.plan().plan().strategy()));
 }
 
+#define COMBINING_CALL \
+  "self, op: str | collections.abc.Callable[..., typing.Any] = 'add', " STREAM_OF_CALL
 #define FIELDS_OF_CALL \
   "numpy.ndarray | tuple[numpy.ndarray, ...] | list[numpy.ndarray | tuple[numpy.ndarray, ...]]"
 
@@ -149,7 +153,8 @@ fields: the number of fields to make, in memory that neighbours on the node read
     first those that the rank owns, then the ghosts. A tuple (elements, ghosts) is a field in two
     arrays. A tuple (array, element_places, ghost_places) is a field in any rows of one array; places
     are arrays of int64 or int32. Rows may have any stride, so a part of a structured array,
-    ``particles["mass"]``, is a field, too. The plan keeps a reference to each array. None: a plan
+    ``particles["mass"]``, is a field, too. Arrays may lie in device memory, and
+    calls take a ``stream``, as in Halo. The plan keeps a reference to each array. None: a plan
     without arrays, which ``rebind(fields)`` or ``update(fields)`` binds before the first operation.
 dtype: the type of the fields to make, or a list with a type for each. Complex types are allowed.
 items: the numbers in an element of the fields to make.
@@ -175,30 +180,28 @@ updates, accumulates: whether the plan has these operations. A plan with one nee
            "Collective. The arguments are those of the class.")
       .def(
           "update",
-          [](rank_ghost& self, nb::handle fields) {
-            start_update(self, fields);
-            wait(self);
+          [](rank_ghost& self, nb::handle fields, nb::handle stream) {
+            start_update(self, fields, stream);
+            wait(self, stream);
           },
-          "fields"_a = nb::none(),
-          nb::sig("def update(self, fields: " FIELDS_OF_CALL " | None = None) -> None"),
+          "fields"_a = nb::none(), "stream"_a = nb::none(),
+          nb::sig("def update(self, fields: " FIELDS_OF_CALL " | None = None, " STREAM_OF_CALL),
           "Copies the elements of all ranks to their ghosts: start_update() and wait().")
-      .def("start_update", &start_update, "fields"_a = nb::none(),
-           nb::sig("def start_update(self, fields: " FIELDS_OF_CALL " | None = None) -> None"),
+      .def("start_update", &start_update, "fields"_a = nb::none(), "stream"_a = nb::none(),
+           nb::sig("def start_update(self, fields: " FIELDS_OF_CALL
+                   " | None = None, " STREAM_OF_CALL),
            "Begins an update, after a rebind if there are ``fields``. Until it is complete, do not "
            "write owned elements, and neither read nor write ghosts.")
       .def(
           "accumulate",
-          [](const rank_ghost& self, nb::handle op) {
-            start_combining<&ghost_exchange::start_accumulate>(self, op);
-            wait(self);
+          [](const rank_ghost& self, nb::handle op, nb::handle stream) {
+            start_combining<&ghost_exchange::start_accumulate>(self, op, stream);
+            wait(self, stream);
           },
-          "op"_a = "add",
-          nb::sig("def accumulate(self, op: str | collections.abc.Callable[..., typing.Any] = "
-                  "'add') -> None"),
+          "op"_a = "add", "stream"_a = nb::none(), nb::sig("def accumulate(" COMBINING_CALL),
           "Combines each element with all ghosts of it: start_accumulate() and wait().")
       .def("start_accumulate", &start_combining<&ghost_exchange::start_accumulate>, "op"_a = "add",
-           nb::sig("def start_accumulate(self, op: str | collections.abc.Callable[..., typing.Any] "
-                   "= 'add') -> None"),
+           "stream"_a = nb::none(), nb::sig("def start_accumulate(" COMBINING_CALL),
            R"(Begins to combine each element with all ghosts of it.
 
 The element becomes op(element, ghost), for one ghost after another. Ghosts keep their values.
@@ -209,23 +212,20 @@ op: "add", "minimum", "maximum" or "bitwise_or", or the function of NumPy with t
 Until the operation is complete, do not write ghosts, and neither read nor write owned elements.)")
       .def(
           "assemble",
-          [](const rank_ghost& self, nb::handle op) {
-            start_combining<&ghost_exchange::start_assemble>(self, op);
-            wait(self);
+          [](const rank_ghost& self, nb::handle op, nb::handle stream) {
+            start_combining<&ghost_exchange::start_assemble>(self, op, stream);
+            wait(self, stream);
           },
-          "op"_a = "add",
-          nb::sig("def assemble(self, op: str | collections.abc.Callable[..., typing.Any] = "
-                  "'add') -> None"),
+          "op"_a = "add", "stream"_a = nb::none(), nb::sig("def assemble(" COMBINING_CALL),
           "Gives each element and all ghosts of it their combined value: start_assemble() and "
           "wait().")
       .def("start_assemble", &start_combining<&ghost_exchange::start_assemble>, "op"_a = "add",
-           nb::sig("def start_assemble(self, op: str | collections.abc.Callable[..., typing.Any] = "
-                   "'add') -> None"),
+           "stream"_a = nb::none(), nb::sig("def start_assemble(" COMBINING_CALL),
            "Begins an accumulate by ``op``, and then an update. Until both are complete, neither "
            "read nor write the fields.")
       .def("test", &test, nb::sig("def test(self) -> bool"),
            "Makes progress on the operation. Returns True when it is complete.")
-      .def("wait", &wait, nb::sig("def wait(self) -> None"),
+      .def("wait", &wait, "stream"_a = nb::none(), nb::sig("def wait(self, " STREAM_OF_CALL),
            "Returns when the operation is complete on this rank, and its arrays may be used again.")
       .def("remake", &remake, "graph"_a, "fields"_a = nb::none(),
            nb::sig("def remake(self, graph: GhostGraph, fields: " FIELDS_OF_CALL " | None = "

@@ -224,24 +224,28 @@ halo_plans& plans_of(const rank_halo& self) {
   return *self.plans.object();
 }
 
-void start(const rank_halo& self, const nb::args& arrays, nb::handle fields, nb::handle width) {
+void start(const rank_halo& self, const nb::args& arrays, nb::handle fields, nb::handle width,
+           nb::handle stream) {
   halo_plans& plans = plans_of(self);
   const exchange_part part = part_from(self.fields, arrays, fields, width);
+  const auto on = stream_from(stream);
   const release_gil unlocked;
-  plans.start(halo_operation::exchange, {}, part);
+  plans.start(halo_operation::exchange, {}, part, on);
 }
 
 template <halo_operation Operation>
-void start_combining(const rank_halo& self, nb::handle op, nb::handle fields, nb::handle width) {
+void start_combining(const rank_halo& self, nb::handle op, nb::handle fields, nb::handle width,
+                     nb::handle stream) {
   halo_plans& plans = plans_of(self);
   const exchange_part part = part_from(self.fields, nb::tuple(), fields, width);
   const auto ops = ops_from(op, contents_of(self.fields, part), plans.errors());
+  const auto on = stream_from(stream);
   const release_gil unlocked;
-  plans.start(Operation, ops, part);
+  plans.start(Operation, ops, part, on);
 }
 
 bool test(const rank_halo& self) { return test_plan(plans_of(self)); }
-void wait(const rank_halo& self) { wait_for_plan(plans_of(self)); }
+void wait(const rank_halo& self, nb::handle stream) { wait_for_plan(plans_of(self), stream); }
 
 int neighbour(const rank_halo& self, const std::vector<int>& step) {
   const halo_plans& plans = plans_of(self);
@@ -364,8 +368,9 @@ width: the width of the halo: a number, a number for each dimension, or a pair (
     dimension. Or a dict with the widths of fields, by their names or numbers.
 fields: the number of fields to make, in memory that neighbours on the node read directly. Or arrays
     of the program, which hold the block of this rank with its halo. Arrays may have any strides.
-    The halo keeps a reference to each array. Or a dict, which gives names to the fields: a value is
-    an array, or the type of a field to make.
+    They may lie in device memory (``__cuda_array_interface__``, such as arrays of CuPy). The halo
+    keeps a reference to each array. Or a dict, which gives names to the fields: a value is an
+    array, or the type of a field to make.
 dtype: the type of the cells, or a list with a type for each field. Complex types are allowed.
 periodic: whether the grid is periodic, for all dimensions or for each dimension (default: True).
 ranks: the number of ranks along each dimension; if 0, Longshore chooses.
@@ -424,23 +429,28 @@ array([4., 1., 2., 3., 4., 1.])
           nb::sig("def exchange(self) -> None"), "Fills the halos of all fields.")
       .def(
           "exchange",
-          [](const rank_halo& self, const nb::args& arrays, nb::handle fields, nb::handle width) {
-            start(self, arrays, fields, width);
-            wait(self);
+          [](const rank_halo& self, const nb::args& arrays, nb::handle fields, nb::handle width,
+             nb::handle stream) {
+            start(self, arrays, fields, width, stream);
+            wait(self, stream);
           },
-          "arrays"_a, "fields"_a = nb::none(), "width"_a = nb::none(),
+          "arrays"_a, "fields"_a = nb::none(), "width"_a = nb::none(), "stream"_a = nb::none(),
           nb::sig("def exchange(self, *arrays: numpy.ndarray, fields: " FIELDS_OF_CALL " = None, "
-                  "width: " WIDTH_OF_CALL " = None) -> None"),
+                  "width: " WIDTH_OF_CALL " = None, " STREAM_OF_CALL),
           "Fills the halos of the given fields, or of all: start() and wait().")
       .def("start", &start, "arrays"_a, "fields"_a = nb::none(), "width"_a = nb::none(),
+           "stream"_a = nb::none(),
            nb::sig("def start(self, *arrays: numpy.ndarray, fields: " FIELDS_OF_CALL " = None, "
-                   "width: " WIDTH_OF_CALL " = None) -> None"),
+                   "width: " WIDTH_OF_CALL " = None, " STREAM_OF_CALL),
            R"(Begins an exchange of the given fields, or of all.
 
 arrays: fields of the halo.
 fields: a field or several, by names, numbers or arrays.
 width: at most this many cells of the halo are filled, in the forms of the class. A field with a
     smaller width keeps its width.
+stream: the handle of a stream of the device of the fields (``stream.ptr`` of CuPy), or 0 for its
+    default stream: cells are used after the work that the stream has now. Without it, the cells of
+    fields in device memory are complete now.
 
 All ranks give the same fields and the same width. The first call with these fields and this width
 is collective: it makes and keeps a plan.
@@ -450,15 +460,16 @@ width of these layers or of a face; if both sides differ, the wider width counts
 program may read the cells of ``inner``, to compute another field.)")
       .def(
           "accumulate",
-          [](const rank_halo& self, nb::handle op, nb::handle fields, nb::handle width) {
-            start_combining<halo_operation::accumulate>(self, op, fields, width);
-            wait(self);
+          [](const rank_halo& self, nb::handle op, nb::handle fields, nb::handle width,
+             nb::handle stream) {
+            start_combining<halo_operation::accumulate>(self, op, fields, width, stream);
+            wait(self, stream);
           },
           "op"_a = "add", nb::kw_only(), "fields"_a = nb::none(), "width"_a = nb::none(),
-          nb::sig("def accumulate(" COMBINING_CALL(FIELDS_OF_CALL)),
+          "stream"_a = nb::none(), nb::sig("def accumulate(" COMBINING_CALL(FIELDS_OF_CALL)),
           "Combines the copies of each cell into the cell: start_accumulate() and wait().")
       .def("start_accumulate", &start_combining<halo_operation::accumulate>, "op"_a = "add",
-           nb::kw_only(), "fields"_a = nb::none(), "width"_a = nb::none(),
+           nb::kw_only(), "fields"_a = nb::none(), "width"_a = nb::none(), "stream"_a = nb::none(),
            nb::sig("def start_accumulate(" COMBINING_CALL(FIELDS_OF_CALL)),
            R"(Begins to combine the copies of cells into the cells of their owners.
 
@@ -468,31 +479,33 @@ values.
 
 op: "add", "minimum", "maximum" or "bitwise_or", or the function of NumPy with this name. Or another
     function of NumPy of two numbers, such as ``numpy.multiply``.
-fields, width: as in start().
+fields, width, stream: as in start().
 
 Until the operation is complete, neither read nor write cells of shared layers, or within a width of
 these layers or of a face.)")
       .def(
           "assemble",
-          [](const rank_halo& self, nb::handle op, nb::handle fields, nb::handle width) {
-            start_combining<halo_operation::assemble>(self, op, fields, width);
-            wait(self);
+          [](const rank_halo& self, nb::handle op, nb::handle fields, nb::handle width,
+             nb::handle stream) {
+            start_combining<halo_operation::assemble>(self, op, fields, width, stream);
+            wait(self, stream);
           },
           "op"_a = "add", nb::kw_only(), "fields"_a = nb::none(), "width"_a = nb::none(),
-          nb::sig("def assemble(" COMBINING_CALL(FIELDS_OF_CALL)),
+          "stream"_a = nb::none(), nb::sig("def assemble(" COMBINING_CALL(FIELDS_OF_CALL)),
           "Gives each cell and all copies of it their combined value: start_assemble() and wait().")
       .def(
           "start_assemble", &start_combining<halo_operation::assemble>, "op"_a = "add",
-          nb::kw_only(), "fields"_a = nb::none(), "width"_a = nb::none(),
+          nb::kw_only(), "fields"_a = nb::none(), "width"_a = nb::none(), "stream"_a = nb::none(),
           nb::sig("def start_assemble(" COMBINING_CALL(FIELDS_OF_CALL)),
           "Begins an accumulate by ``op``, and then gives the value of each cell to its copies. So "
           "a cell has the same bits on all ranks. The arguments and the rules are those of "
           "start_accumulate().")
       .def("test", &test, nb::sig("def test(self) -> bool"),
            "Makes progress on the operation. Returns True when it is complete.")
-      .def("wait", &wait, nb::sig("def wait(self) -> None"),
+      .def("wait", &wait, "stream"_a = nb::none(), nb::sig("def wait(self, " STREAM_OF_CALL),
            "Returns when the operation is complete on this rank: its halo is filled, or its cells "
-           "are combined.")
+           "are combined. With ``stream``: when the messages have arrived; work that the stream "
+           "then gets begins after the operation.")
       .def_prop_ro(
           "fields", [](const rank_halo& self) { return self.arrays; },
           nb::sig("def fields(self) -> tuple[numpy.ndarray, ...]"),

@@ -35,13 +35,13 @@ class halo_plans final : public kept_plan<halo_exchange> {
   /// Collective when a part occurs first. `operations`: one for each field of the part; none for an
   /// exchange.
   void start(halo_operation operation, std::span<const combine_op> operations,
-             const exchange_part& part) {
+             const exchange_part& part, std::optional<device_stream> stream = {}) {
     if (in_flight()) fail(errc::usage, "halo: an exchange is in progress; wait() ends it");
     kept_plan::start([&](halo_exchange& halos) {
       switch (operation) {
-        case halo_operation::exchange: halos.start(part); break;
-        case halo_operation::accumulate: halos.start_accumulate(operations, part); break;
-        case halo_operation::assemble: halos.start_assemble(operations, part); break;
+        case halo_operation::exchange: halos.start(part, stream); break;
+        case halo_operation::accumulate: halos.start_accumulate(operations, part, stream); break;
+        case halo_operation::assemble: halos.start_assemble(operations, part, stream); break;
       }
     });
   }
@@ -49,9 +49,9 @@ class halo_plans final : public kept_plan<halo_exchange> {
     check_in_flight();
     return kept_plan::test();
   }
-  void wait() {
+  void wait(std::optional<device_stream> stream = {}) {
     check_in_flight();
-    kept_plan::wait();
+    kept_plan::wait(stream);
   }
 
   void outlive_team() override {

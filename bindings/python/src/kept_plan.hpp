@@ -4,6 +4,7 @@
 
 #include "gil.hpp"
 #include "operations.hpp"
+#include "python_number.hpp"
 #include "python_reference.hpp"
 #include "team_owner.hpp"
 
@@ -12,8 +13,12 @@
 #include <nanobind/nanobind.h>
 
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
+
+// The last parameter of a call, in signatures.
+#define STREAM_OF_CALL "stream: int | None = None) -> None"
 
 namespace longshore::python {
 
@@ -37,9 +42,10 @@ class kept_plan : public collective_object {
     if (complete) in_flight_ = may_be_accessed_ = false;
     return complete;
   }
-  void wait() {
-    plan_->wait();
-    in_flight_ = may_be_accessed_ = false;
+  void wait(std::optional<device_stream> stream = {}) {
+    plan_->wait(stream);
+    in_flight_ = false;
+    may_be_accessed_ = stream.has_value();  // by work that the stream still has
   }
 
   void finish() override {
@@ -88,10 +94,11 @@ template <class Plan>
 }
 /// wait() of a class of Python.
 template <class Plan>
-void wait_for_plan(Plan& plan) {
+void wait_for_plan(Plan& plan, nb::handle stream) {
+  const auto on = stream_from(stream);
   {
     const release_gil unlocked;
-    plan.wait();
+    plan.wait(on);
   }
   plan.errors().rethrow();
 }

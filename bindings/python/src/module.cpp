@@ -45,4 +45,7 @@ NB_MODULE(_core, module) {
   bind_ghost(module);
   bind_sort(module);
   bind_stream(module);
+#ifdef LONGSHORE_EMULATED_DEVICE
+  bind_emulated_devices(module);
+#endif
 }

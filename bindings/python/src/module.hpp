@@ -18,5 +18,7 @@ void bind_ghost(nanobind::module_& module);
 void bind_sort(nanobind::module_& module);
 /// stream(), which measures the four kernels of STREAM.
 void bind_stream(nanobind::module_& module);
+/// In builds for tests: devices that need no GPU.
+void bind_emulated_devices(nanobind::module_& module);
 
 }  // namespace longshore::python

@@ -16,7 +16,7 @@
 #define WIDTH_OF_CALL "int | collections.abc.Sequence[int | tuple[int, int]] | None"
 #define COMBINING_CALL(FIELDS)                                                            \
   "self, op: str | collections.abc.Callable[..., typing.Any] = 'add', *, fields: " FIELDS \
-  " = None, width: " WIDTH_OF_CALL " = None) -> None"
+  " = None, width: " WIDTH_OF_CALL " = None, " STREAM_OF_CALL
 
 namespace longshore::python {
 

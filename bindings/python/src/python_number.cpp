@@ -98,6 +98,11 @@ bool truth(nb::handle given, const char* what) {
   return whole_number(number, what, 0, 1) != 0;
 }
 
+std::optional<device_stream> stream_from(nb::handle given) {
+  if (given.is_none()) return std::nullopt;
+  return device_stream(reinterpret_cast<void*>(whole_number(given, "stream", 0)));
+}
+
 element_bytes element_from(nb::handle given, element type, const char* what) {
   const nb::object number = plain_number(given);
   const bool is_whole = PyIndex_Check(number.ptr()) != 0;

@@ -4,9 +4,12 @@
 
 #include "arrays.hpp"
 
+#include <longshore/device/stream.hpp>
+
 #include <array>
 #include <cstdint>
 #include <limits>
+#include <optional>
 
 namespace longshore::python {
 
@@ -21,6 +24,9 @@ namespace longshore::python {
     std::int64_t max = std::numeric_limits<std::int64_t>::max());
 /// The value of True, False, 0 or 1.
 [[nodiscard]] bool truth(nb::handle given, const char* what);
+
+/// The stream of a device for its handle, a whole number; nothing for None.
+[[nodiscard]] std::optional<device_stream> stream_from(nb::handle given);
 
 /// The bytes of one element of a type in real_elements. Narrow elements take the first bytes.
 using element_bytes = std::array<std::byte, 8>;

@@ -67,6 +67,8 @@ device_driver* installed_driver() noexcept {
 #endif
 }
 
+bool has_devices() noexcept { return installed_driver() != nullptr; }
+
 driver_installation::driver_installation(device_driver& driver) noexcept
     : before_(replaced.exchange(&driver)) {}
 driver_installation::~driver_installation() { replaced.store(before_); }

@@ -1,4 +1,5 @@
-// A stream of a device, on which an exchange of fields in device memory can be ordered.
+// A stream of a device, on which an exchange of fields in device memory can be ordered; and whether
+// this process has devices.
 #pragma once
 
 namespace longshore {
@@ -10,5 +11,10 @@ struct device_stream {
   device_stream(void* stream) noexcept : native(stream) {}  // implicit: programs pass their streams
   friend bool operator==(const device_stream&, const device_stream&) = default;
 };
+
+namespace detail {
+/// Whether fields of this process can lie in device memory.
+[[nodiscard]] bool has_devices() noexcept;
+}  // namespace detail
 
 }  // namespace longshore
