@@ -81,8 +81,8 @@ class device_driver {
   /// errc::out_of_memory.
   [[nodiscard]] virtual std::shared_ptr<std::byte> allocate(int device, std::size_t bytes) = 0;
   [[nodiscard]] virtual std::shared_ptr<std::byte> allocate_pinned(std::size_t bytes) = 0;
-  /// Copies bytes between memories of any kind. Returns when they are copied, without waiting for
-  /// work on streams.
+  /// Copies bytes between memories of any kind. Returns when they are copied. Does not wait for work
+  /// on streams of make_stream().
   virtual void copy(void* to, const void* from, std::size_t bytes) = 0;
 
   [[nodiscard]] virtual std::shared_ptr<void> make_stream(int device) = 0;

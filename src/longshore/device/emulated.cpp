@@ -19,39 +19,29 @@ constexpr int questions = 3;
 
 thread_local int device_of_thread = 0;
 
-// A piece with copies of its lists.
-struct owned_piece {
-  device_piece piece;
-  std::vector<std::uint32_t> to_index, from_index;
-
-  explicit owned_piece(const device_piece& given) : piece(given) {
-    const auto keep = [&](const std::uint32_t*& index, std::vector<std::uint32_t>& copy) {
-      if (index == nullptr) return;
-      copy.assign(index, index + given.size());
-      index = copy.data();
-    };
-    keep(piece.to_index, to_index);
-    keep(piece.from_index, from_index);
-  }
-  owned_piece(owned_piece&&) = default;
-};
-
 }  // namespace
 
 // The launches keep the lists, as a device needs them until it is done.
 detail::device_copies emulated_devices::prepare(int device, std::span<const device_piece> given) {
-  auto pieces = std::make_shared<std::vector<owned_piece>>();
-  for (const auto& piece : given) pieces->emplace_back(detail::widened(piece));
-  return [this, device, pieces](device_stream stream) {
-    append_launch(device, stream, [this, device, pieces] {
-      for (const auto& [piece, to_index, from_index] : *pieces)
+  const auto pieces = std::make_shared<std::vector<device_piece>>();
+  const auto lists = std::make_shared<std::deque<std::vector<std::uint32_t>>>();
+  for (const auto& narrow : given) {
+    auto& piece = pieces->emplace_back(detail::widened(narrow));
+    for (auto* index : {&piece.to_index, &piece.from_index})
+      if (*index != nullptr) *index = lists->emplace_back(*index, *index + piece.size()).data();
+  }
+  return [this, device, pieces, lists](device_stream stream) {
+    append_launch(device, stream, [this, device, pieces, lists] {
+      for (const auto& piece : *pieces)
         for (std::size_t i = 0; i < piece.size(); ++i) {
-          const auto at = [&](const std::byte* first, const auto& strides, const auto* index) {
-            return word(first + detail::element_offset(piece.extents, strides, index, i),
-                        piece.element_bytes, piece.word_bytes, device);
+          const auto element = [&](const std::byte* first, const auto& strides, const auto* index) {
+            return at(static_cast<const void*>(
+                          first + detail::element_offset(piece.extents, strides, index, i)),
+                      piece.element_bytes, device, piece.word_bytes);
           };
-          std::memcpy(at(piece.to, piece.to_strides, piece.to_index),
-                      at(piece.from, piece.from_strides, piece.from_index), piece.element_bytes);
+          std::memcpy(element(piece.to, piece.to_strides, piece.to_index),
+                      element(piece.from, piece.from_strides, piece.from_index),
+                      piece.element_bytes);
         }
     });
   };
@@ -63,13 +53,13 @@ detail::device_combines emulated_devices::prepare(int device, const detail::devi
     append_launch(device, stream, [this, device, sums, by] {
       detail::with_number(by.number, [&](auto zero) {
         using number = decltype(zero);
-        const auto at = [&](const std::byte* address) {
-          return reinterpret_cast<number*>(word(address, sizeof(number), sizeof(number), device));
+        const auto number_at = [&](const void* address) {
+          return reinterpret_cast<number*>(at(address, sizeof(number), device, sizeof(number)));
         };
         for (std::size_t t = 0; t < sums->targets.size(); ++t) {
-          auto& value = *at(sums->targets[t]);
+          auto& value = *number_at(sums->targets[t]);
           for (auto s = sums->begins[t]; s < sums->begins[t + 1]; ++s)
-            value = detail::combined(by.op, value, *at(sums->sources[s]));
+            value = detail::combined(by.op, value, *number_at(sums->sources[s]));
         }
       });
     });
@@ -95,7 +85,10 @@ int emulated_devices::device_of(const void* address) {
   return byte < first + memory.bytes ? memory.device : -1;
 }
 
-std::byte* emulated_devices::at(const void* address, std::size_t bytes, int device) {
+std::byte* emulated_devices::at(const void* address, std::size_t bytes, int device,
+                                std::size_t word_bytes) {
+  if (reinterpret_cast<std::uintptr_t>(address) % word_bytes != 0)
+    fail(errc::transport, "a launch uses words of {} bytes that are not aligned", word_bytes);
   const auto* const byte = static_cast<const std::byte*>(address);
   const auto after = allocations_.upper_bound(byte);
   if (after != allocations_.begin()) {
@@ -108,14 +101,6 @@ std::byte* emulated_devices::at(const void* address, std::size_t bytes, int devi
     }
   }
   fail(errc::transport, "a launch on device {} uses an address that no device knows", device);
-}
-
-// The address of an element of some words, which must be aligned.
-std::byte* emulated_devices::word(const std::byte* address, std::size_t bytes,
-                                  std::size_t word_bytes, int device) {
-  if (reinterpret_cast<std::uintptr_t>(address) % word_bytes != 0)
-    fail(errc::transport, "a launch uses words of {} bytes that are not aligned", word_bytes);
-  return at(static_cast<const void*>(address), bytes, device);
 }
 
 std::shared_ptr<std::byte> emulated_devices::allocate(int device, std::size_t bytes) {

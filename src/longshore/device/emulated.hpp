@@ -27,7 +27,8 @@ class emulated_devices final : public detail::device_driver {
   /// For tests. Appends a launch with any work to a stream. The work gets the addresses at which it
   /// can use memory of devices from at().
   void launch(device_stream stream, std::function<void()> work);
-  [[nodiscard]] std::byte* at(const void* address, std::size_t bytes, int device);
+  [[nodiscard]] std::byte* at(const void* address, std::size_t bytes, int device,
+                              std::size_t word_bytes = 1);
   template <class T>
   [[nodiscard]] T* at(T* first, std::size_t count, int device) {
     return reinterpret_cast<T*>(at(static_cast<const void*>(first), count * sizeof(T), device));
@@ -76,8 +77,6 @@ class emulated_devices final : public detail::device_driver {
   [[nodiscard]] std::shared_ptr<work_queue> queue_of(int device, device_stream stream);
   void append(int device, device_stream stream, std::function<void()> work);
   void append_launch(int device, device_stream stream, std::function<void()> work);
-  [[nodiscard]] std::byte* word(const std::byte* address, std::size_t bytes, std::size_t word_bytes,
-                                int device);
   static void run(work_queue& stream, std::uint64_t position);
 
   const int devices_;

@@ -254,7 +254,11 @@ void exchange_plan::check_stream(std::optional<device_stream> stream) const {
          "a {} exchange on rank {} got a stream of a device, but its fields do not lie in device "
          "memory: start it and wait for it without a stream",
          name_, ranks_.rank());
-  detail::check_stream(*device_, *stream);
+  if (const int device = device_->driver.device_of(*stream); device != device_->device)
+    fail(errc::usage,
+         "the fields of a {} plan on rank {} lie in memory of device {}, and the stream belongs to "
+         "device {}: pass a stream of device {}",
+         name_, ranks_.rank(), device_->device, device, device_->device);
 }
 
 // Returns whether a message to another rank needs a channel.

@@ -59,7 +59,4 @@ struct plan_device {
   bool is_enqueued = true;  ///< whether all work of the exchange is on `stream`
 };
 
-/// Throws errc::usage if a stream belongs to another device than the plan.
-void check_stream(const plan_device& plan, device_stream stream);
-
 }  // namespace longshore::detail
