@@ -233,8 +233,8 @@ class field_measurement final : public exchange_measurement {
       ranks.barrier();
       for (int i = 0; i <= launches && turn == ranks.rank(); ++i) {
         const double began = ranks.now();
-        copy->launch(stream.get());
-        driver_->record(event, stream.get());
+        copy(stream.get());
+        driver_->record(device, stream.get(), event);
         driver_->synchronise(event);
         if (i > 0) seconds += (ranks.now() - began) / launches;  // the first one warms up
       }

@@ -9,6 +9,7 @@ namespace longshore {
 namespace {
 
 using testing::device_twin;
+using testing::seed_of;
 using testing::spmd;
 
 // A field of all boxes of a rank in both memories, in one array, with a halo of 1.
@@ -59,10 +60,6 @@ std::vector<cell_box> slabs(const team& team, int axis, std::int64_t cells) {
   return mine;
 }
 const cell_box whole{{0, 0, 0}, {12, 12, 12}};
-
-unsigned seed_of(const team& team, int step) {
-  return static_cast<unsigned>(100 * step + team.rank());
-}
 
 TEST(BoxDevice, updates_sums_and_parts_have_the_same_bits_as_on_the_host) {
   const detail::driver_installation installed(testing::tested_devices());

@@ -22,39 +22,43 @@ void check(cudaError_t result, const char* call) {
 // Makes a device that of the thread for the life of the object.
 class chosen_device {
  public:
-  explicit chosen_device(int device) {
+  explicit chosen_device(int device) : device_(device) {
     check(cudaGetDevice(&before_), "cudaGetDevice");
     if (device != before_) check(cudaSetDevice(device), "cudaSetDevice");
   }
-  ~chosen_device() { (void)cudaSetDevice(before_); }
+  ~chosen_device() {
+    if (device_ != before_) (void)cudaSetDevice(before_);
+  }
   chosen_device(const chosen_device&) = delete;
   chosen_device& operator=(const chosen_device&) = delete;
 
  private:
-  int before_ = 0;
+  int device_, before_ = 0;
 };
 
 cudaStream_t native(device_stream stream) { return static_cast<cudaStream_t>(stream.native); }
 cudaEvent_t native(const device_event& event) { return static_cast<cudaEvent_t>(event.get()); }
 
-// A copy of a list in memory of the current device.
-template <class T>
-class device_list {
- public:
-  device_list() = default;
-  explicit device_list(std::span<const T> values) {
-    if (values.empty()) return;
-    void* memory = nullptr;
-    check(cudaMalloc(&memory, values.size_bytes()), "cudaMalloc");
-    memory_ = {static_cast<T*>(memory), [](T* freed) { (void)cudaFree(freed); }};
-    check(cudaMemcpy(memory, values.data(), values.size_bytes(), cudaMemcpyHostToDevice),
-          "cudaMemcpy");
-  }
-  [[nodiscard]] const T* data() const noexcept { return memory_.get(); }
+// cudaMemcpy may return before a device has the bytes, and non-blocking streams do not wait for it.
+void copy_completely(void* to, const void* from, std::size_t bytes) {
+  check(cudaMemcpy(to, from, bytes, cudaMemcpyDefault), "cudaMemcpy");
+  check(cudaStreamSynchronize(cudaStreamLegacy), "cudaStreamSynchronize");
+}
 
- private:
-  std::shared_ptr<T> memory_;
-};
+std::shared_ptr<std::byte> device_memory(std::size_t bytes) {
+  void* memory = nullptr;
+  check(cudaMalloc(&memory, std::max<std::size_t>(bytes, 1)), "cudaMalloc");
+  return {static_cast<std::byte*>(memory), [](std::byte* freed) { (void)cudaFree(freed); }};
+}
+
+// A copy of a list in memory of the current device. Launches may still use a list that is destroyed:
+// cudaFree waits for them.
+template <class T>
+std::shared_ptr<const T> on_device(const std::vector<T>& values) {
+  const auto memory = device_memory(values.size() * sizeof(T));
+  if (!values.empty()) copy_completely(memory.get(), values.data(), values.size() * sizeof(T));
+  return {memory, reinterpret_cast<const T*>(memory.get())};
+}
 
 template <class Word>
 __device__ void copy_words(std::byte* to, const std::byte* from, std::size_t bytes) {
@@ -102,80 +106,25 @@ __global__ void combine_numbers(std::byte* const* targets, const std::size_t* be
   *target = value;
 }
 
-unsigned blocks_of(std::size_t elements, unsigned per_block) {
-  const std::size_t blocks = (elements + per_block - 1) / per_block;
+unsigned blocks_of(std::size_t elements, unsigned per_block, unsigned before = 0) {
+  const std::size_t blocks = before + (elements + per_block - 1) / per_block;
   if (blocks > static_cast<std::size_t>(std::numeric_limits<int>::max()))
     fail(errc::unsupported, "a launch of {} elements is too large for a device", elements);
   return static_cast<unsigned>(blocks);
 }
 
-class cuda_copies final : public device_copies {
- public:
-  cuda_copies(int device, std::span<const device_piece> pieces) : device_(device) {
-    const chosen_device chosen(device);
-    std::vector<device_piece> table;
-    std::vector<unsigned> first_blocks;
-    std::size_t blocks = 0;
-    const auto list_of = [&](const std::uint32_t*& index, std::size_t size) {
-      if (index == nullptr) return;
-      lists_.emplace_back(std::span(index, size));
-      index = lists_.back().data();
-    };
-    for (const auto& given : pieces) {
-      auto& piece = table.emplace_back(widened(given));
-      list_of(piece.to_index, piece.size());
-      list_of(piece.from_index, piece.size());
-      first_blocks.push_back(static_cast<unsigned>(blocks));
-      blocks += blocks_of(piece.size(), elements_per_block);
-      blocks_ = blocks_of(blocks, 1);
-    }
-    count_ = static_cast<unsigned>(table.size());
-    pieces_ = device_list<device_piece>(table);
-    first_blocks_ = device_list<unsigned>(first_blocks);
-  }
-  void launch(device_stream stream) override {
-    if (count_ == 0) return;
-    const chosen_device chosen(device_);
-    copy_pieces<<<blocks_, block_threads, 0, native(stream)>>>(pieces_.data(), first_blocks_.data(),
-                                                               count_);
-    check(cudaGetLastError(), "a launch of copies");
-  }
-
- private:
-  int device_;
-  unsigned count_ = 0, blocks_ = 0;
-  device_list<device_piece> pieces_;
-  device_list<unsigned> first_blocks_;
-  std::vector<device_list<std::uint32_t>> lists_;
-};
-
-class cuda_combines final : public device_combines {
- public:
-  cuda_combines(int device, const device_sums& sums)
-      : device_(device), count_(sums.targets.size()) {
-    const chosen_device chosen(device);
-    targets_ = device_list<std::byte*>(sums.targets);
-    begins_ = device_list<std::size_t>(sums.begins);
-    sources_ = device_list<const std::byte*>(sums.sources);
-  }
-  void launch(device_stream stream, const device_operation& by) override {
-    if (count_ == 0) return;
-    const chosen_device chosen(device_);
-    with_number(by.number, [&](auto zero) {
-      combine_numbers<decltype(zero)>
-          <<<blocks_of(count_, block_threads), block_threads, 0, native(stream)>>>(
-              targets_.data(), begins_.data(), sources_.data(), count_, by.op);
-    });
-    check(cudaGetLastError(), "a launch of sums");
-  }
-
- private:
-  int device_;
-  std::size_t count_;
-  device_list<std::byte*> targets_;
-  device_list<std::size_t> begins_;
-  device_list<const std::byte*> sources_;
-};
+// Its own error, not one of an earlier call of the program, tells whether the launch failed.
+template <class... Parameters, class... Arguments>
+void launch(int device, device_stream stream, unsigned blocks, void (*kernel)(Parameters...),
+            const Arguments&... arguments) {
+  if (blocks == 0) return;
+  const chosen_device chosen(device);
+  cudaLaunchConfig_t config{};
+  config.gridDim = blocks;
+  config.blockDim = block_threads;
+  config.stream = native(stream);
+  check(cudaLaunchKernelEx(&config, kernel, arguments...), "cudaLaunchKernelEx");
+}
 
 class cuda_devices final : public device_driver {
  public:
@@ -214,18 +163,17 @@ class cuda_devices final : public device_driver {
 
   [[nodiscard]] std::shared_ptr<std::byte> allocate(int device, std::size_t bytes) override {
     const chosen_device chosen(device);
-    void* memory = nullptr;
-    check(cudaMalloc(&memory, bytes), "cudaMalloc");
-    return {static_cast<std::byte*>(memory), [](std::byte* freed) { (void)cudaFree(freed); }};
+    return device_memory(bytes);
   }
   [[nodiscard]] std::shared_ptr<std::byte> allocate_pinned(std::size_t bytes) override {
     void* memory = nullptr;
-    check(cudaHostAlloc(&memory, bytes, cudaHostAllocPortable | cudaHostAllocMapped),
+    check(cudaHostAlloc(&memory, std::max<std::size_t>(bytes, 1),
+                        cudaHostAllocPortable | cudaHostAllocMapped),
           "cudaHostAlloc");
     return {static_cast<std::byte*>(memory), [](std::byte* freed) { (void)cudaFreeHost(freed); }};
   }
   void copy(void* to, const void* from, std::size_t bytes) override {
-    check(cudaMemcpy(to, from, bytes, cudaMemcpyDefault), "cudaMemcpy");
+    copy_completely(to, from, bytes);
   }
 
   [[nodiscard]] std::shared_ptr<void> make_stream(int device) override {
@@ -240,27 +188,56 @@ class cuda_devices final : public device_driver {
     check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "cudaEventCreateWithFlags");
     return {event, [](void* freed) { (void)cudaEventDestroy(static_cast<cudaEvent_t>(freed)); }};
   }
-  void record(const device_event& event, device_stream stream) override {
+  void record(int device, device_stream stream, const device_event& event) override {
+    const chosen_device chosen(device);
     check(cudaEventRecord(native(event), native(stream)), "cudaEventRecord");
   }
-  void wait(device_stream stream, const device_event& event) override {
+  void wait(int device, device_stream stream, const device_event& event) override {
+    const chosen_device chosen(device);
     check(cudaStreamWaitEvent(native(stream), native(event), 0), "cudaStreamWaitEvent");
   }
   [[nodiscard]] bool is_done(const device_event& event) override {
     const auto result = cudaEventQuery(native(event));
-    if (result != cudaErrorNotReady) check(result, "cudaEventQuery");
+    if (result != cudaErrorNotReady)
+      check(result, "cudaEventQuery");
+    else
+      (void)cudaGetLastError();  // else a later call of the program finds it
     return result == cudaSuccess;
   }
   void synchronise(const device_event& event) override {
     check(cudaEventSynchronize(native(event)), "cudaEventSynchronize");
   }
-  [[nodiscard]] std::unique_ptr<device_copies> prepare(
-      int device, std::span<const device_piece> pieces) override {
-    return std::make_unique<cuda_copies>(device, pieces);
+  [[nodiscard]] device_copies prepare(int device, std::span<const device_piece> given) override {
+    const chosen_device chosen(device);
+    std::vector<device_piece> pieces;
+    std::vector<unsigned> first_blocks;
+    std::vector<std::shared_ptr<const std::uint32_t>> lists;
+    unsigned blocks = 0;
+    for (const auto& narrow : given) {
+      auto& piece = pieces.emplace_back(widened(narrow));
+      for (auto* index : {&piece.to_index, &piece.from_index})
+        if (*index != nullptr) {
+          lists.push_back(on_device(std::vector(*index, *index + piece.size())));
+          *index = lists.back().get();
+        }
+      first_blocks.push_back(blocks);
+      blocks = blocks_of(piece.size(), elements_per_block, blocks);
+    }
+    return [=, count = static_cast<unsigned>(pieces.size()), table = on_device(pieces),
+            firsts = on_device(first_blocks), kept = std::move(lists)](device_stream stream) {
+      launch(device, stream, blocks, copy_pieces, table.get(), firsts.get(), count);
+    };
   }
-  [[nodiscard]] std::unique_ptr<device_combines> prepare(int device,
-                                                         const device_sums& sums) override {
-    return std::make_unique<cuda_combines>(device, sums);
+  [[nodiscard]] device_combines prepare(int device, const device_sums& sums) override {
+    const chosen_device chosen(device);
+    return [=, count = sums.targets.size(), targets = on_device(sums.targets),
+            begins = on_device(sums.begins),
+            sources = on_device(sums.sources)](device_stream stream, const device_operation& by) {
+      with_number(by.number, [&](auto zero) {
+        launch(device, stream, blocks_of(count, block_threads), combine_numbers<decltype(zero)>,
+               targets.get(), begins.get(), sources.get(), count, by.op);
+      });
+    };
   }
 };
 

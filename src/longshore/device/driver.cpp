@@ -16,11 +16,13 @@ std::atomic<device_driver*> replaced{nullptr};
 }  // namespace
 
 device_piece widened(device_piece piece) noexcept {
+  const bool has_lists = piece.to_index != nullptr || piece.from_index != nullptr;
   const auto low_bits_of = [&](std::size_t run_bytes) {
     auto bits = std::size_t{16} | run_bytes | reinterpret_cast<std::uintptr_t>(piece.to) |
                 reinterpret_cast<std::uintptr_t>(piece.from);
     const auto add = [&](std::size_t extent, std::ptrdiff_t to, std::ptrdiff_t from) {
-      if (extent > 1) bits |= static_cast<std::size_t>(to) | static_cast<std::size_t>(from);
+      if (extent > 1 || has_lists)
+        bits |= static_cast<std::size_t>(to) | static_cast<std::size_t>(from);
     };
     if (run_bytes == piece.element_bytes)
       add(piece.extents[0], piece.to_strides[0], piece.from_strides[0]);
@@ -28,8 +30,8 @@ device_piece widened(device_piece piece) noexcept {
     return bits & ~(bits - 1);  // the largest power of 2 that divides all
   };
   const auto dense = static_cast<std::ptrdiff_t>(piece.element_bytes);
-  const bool has_runs = piece.to_index == nullptr && piece.from_index == nullptr &&
-                        piece.to_strides[0] == dense && piece.from_strides[0] == dense;
+  const bool has_runs =
+      !has_lists && piece.to_strides[0] == dense && piece.from_strides[0] == dense;
   const std::size_t run_bytes = piece.extents[0] * piece.element_bytes;
   if (const auto word = low_bits_of(run_bytes);
       has_runs && piece.extents[0] > 1 && word > piece.element_bytes) {

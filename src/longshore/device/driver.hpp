@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -50,20 +51,12 @@ struct device_operation {
   device_op op;
 };
 
-/// Copies of pieces that were prepared once. They must not overlap, and have no order.
-class device_copies {
- public:
-  virtual ~device_copies() = default;
-  /// Appends one launch, which copies all pieces, to a stream.
-  virtual void launch(device_stream stream) = 0;
-};
-/// Sums that were prepared once.
-class device_combines {
- public:
-  virtual ~device_combines() = default;
-  /// Appends one launch to a stream. REQUIRES: an operation that the numbers have.
-  virtual void launch(device_stream stream, const device_operation& by) = 0;
-};
+/// Appends one launch to a stream, which copies all pieces that were prepared. The pieces must not
+/// overlap, and have no order.
+using device_copies = std::function<void(device_stream)>;
+/// Appends one launch to a stream, which combines all numbers that were prepared. REQUIRES: an
+/// operation that the numbers have.
+using device_combines = std::function<void(device_stream, const device_operation&)>;
 
 /// A point in the work of a stream.
 using device_event = std::shared_ptr<void>;
@@ -77,6 +70,7 @@ class device_driver {
 
   /// The device in whose memory an address lies, or -1 for memory of the host.
   [[nodiscard]] virtual int device_of(const void* address) = 0;
+  /// The default stream belongs to the device of the calling thread.
   [[nodiscard]] virtual int device_of(device_stream stream) = 0;
   /// The device of the calling thread.
   [[nodiscard]] virtual int current_device() = 0;
@@ -87,16 +81,17 @@ class device_driver {
   /// errc::out_of_memory.
   [[nodiscard]] virtual std::shared_ptr<std::byte> allocate(int device, std::size_t bytes) = 0;
   [[nodiscard]] virtual std::shared_ptr<std::byte> allocate_pinned(std::size_t bytes) = 0;
-  /// Copies bytes between memories of any kind. Returns when they are copied, without waiting for
-  /// work on streams.
+  /// Copies bytes between memories of any kind. Returns when they are copied. Does not wait for work
+  /// on streams of make_stream().
   virtual void copy(void* to, const void* from, std::size_t bytes) = 0;
 
   [[nodiscard]] virtual std::shared_ptr<void> make_stream(int device) = 0;
   [[nodiscard]] virtual device_event make_event(int device) = 0;
-  /// Sets the event to the end of the work that the stream has now.
-  virtual void record(const device_event& event, device_stream stream) = 0;
-  /// Work that is appended to the stream from now on begins after the event.
-  virtual void wait(device_stream stream, const device_event& event) = 0;
+  /// Sets the event to the end of the work that a stream of the device has now.
+  virtual void record(int device, device_stream stream, const device_event& event) = 0;
+  /// Work that is appended to a stream of the device from now on begins after the event, which may
+  /// be an event of another device.
+  virtual void wait(int device, device_stream stream, const device_event& event) = 0;
   /// Whether the work before the event is done; also for an event that was never recorded.
   [[nodiscard]] virtual bool is_done(const device_event& event) = 0;
   /// Returns when the work before the event is done.
@@ -106,10 +101,9 @@ class device_driver {
   [[nodiscard]] const device_event* take_event(int device);
   void give_back(int device, const device_event* event);
 
-  [[nodiscard]] virtual std::unique_ptr<device_copies> prepare(
-      int device, std::span<const device_piece> pieces) = 0;
-  [[nodiscard]] virtual std::unique_ptr<device_combines> prepare(int device,
-                                                                 const device_sums& sums) = 0;
+  /// Prepares launches on a device. The functions may be destroyed before their launches are done.
+  [[nodiscard]] virtual device_copies prepare(int device, std::span<const device_piece> pieces) = 0;
+  [[nodiscard]] virtual device_combines prepare(int device, const device_sums& sums) = 0;
 
  private:
   std::mutex pool_mutex_;

@@ -19,86 +19,52 @@ constexpr int questions = 3;
 
 thread_local int device_of_thread = 0;
 
-// A piece with copies of its lists.
-struct owned_piece {
-  device_piece piece;
-  std::vector<std::uint32_t> to_index, from_index;
-
-  explicit owned_piece(const device_piece& given) : piece(given) {
-    const auto keep = [&](const std::uint32_t*& index, std::vector<std::uint32_t>& copy) {
-      if (index == nullptr) return;
-      copy.assign(index, index + given.size());
-      index = copy.data();
-    };
-    keep(piece.to_index, to_index);
-    keep(piece.from_index, from_index);
-  }
-  owned_piece(owned_piece&&) = default;
-};
-
 }  // namespace
 
-struct emulated_devices::copies final : detail::device_copies {
-  copies(emulated_devices& owner, int device, std::span<const device_piece> given)
-      : devices(owner), number(device) {
-    auto list = std::make_shared<std::vector<owned_piece>>();
-    for (const auto& piece : given) list->emplace_back(detail::widened(piece));
-    pieces = std::move(list);
+// The launches keep the lists, as a device needs them until it is done.
+detail::device_copies emulated_devices::prepare(int device, std::span<const device_piece> given) {
+  const auto pieces = std::make_shared<std::vector<device_piece>>();
+  const auto lists = std::make_shared<std::deque<std::vector<std::uint32_t>>>();
+  for (const auto& narrow : given) {
+    auto& piece = pieces->emplace_back(detail::widened(narrow));
+    for (auto* index : {&piece.to_index, &piece.from_index})
+      if (*index != nullptr) *index = lists->emplace_back(*index, *index + piece.size()).data();
   }
-  void launch(device_stream stream) override {
-    const std::lock_guard lock(devices.mutex_);
-    ++devices.launches_;
-    // The work keeps the lists, as a device needs them until it is done.
-    devices.append(stream, number, [kept = pieces, &all = devices, device = number] {
-      for (const auto& [piece, to_index, from_index] : *kept)
+  return [this, device, pieces, lists](device_stream stream) {
+    append_launch(device, stream, [this, device, pieces, lists] {
+      for (const auto& piece : *pieces)
         for (std::size_t i = 0; i < piece.size(); ++i) {
-          auto* const to =
-              piece.to + detail::element_offset(piece.extents, piece.to_strides, piece.to_index, i);
-          const auto* const from =
-              piece.from +
-              detail::element_offset(piece.extents, piece.from_strides, piece.from_index, i);
-          std::memcpy(all.at(static_cast<const void*>(to), piece.element_bytes, device),
-                      all.at(static_cast<const void*>(from), piece.element_bytes, device),
+          const auto element = [&](const std::byte* first, const auto& strides, const auto* index) {
+            return at(static_cast<const void*>(
+                          first + detail::element_offset(piece.extents, strides, index, i)),
+                      piece.element_bytes, device, piece.word_bytes);
+          };
+          std::memcpy(element(piece.to, piece.to_strides, piece.to_index),
+                      element(piece.from, piece.from_strides, piece.from_index),
                       piece.element_bytes);
         }
     });
-  }
+  };
+}
 
-  emulated_devices& devices;
-  int number;
-  std::shared_ptr<const std::vector<owned_piece>> pieces;
-};
-
-struct emulated_devices::combines final : detail::device_combines {
-  combines(emulated_devices& owner, int device, const detail::device_sums& given)
-      : devices(owner), number(device), sums(std::make_shared<detail::device_sums>(given)) {}
-  void launch(device_stream stream, const detail::device_operation& by) override {
-    const std::lock_guard lock(devices.mutex_);
-    ++devices.launches_;
-    devices.append(stream, number, [kept = sums, by, &all = devices, device = number] {
+detail::device_combines emulated_devices::prepare(int device, const detail::device_sums& given) {
+  const auto sums = std::make_shared<const detail::device_sums>(given);
+  return [this, device, sums](device_stream stream, const detail::device_operation& by) {
+    append_launch(device, stream, [this, device, sums, by] {
       detail::with_number(by.number, [&](auto zero) {
-        using number_type = decltype(zero);
-        const auto load = [&](const std::byte* address) {
-          number_type value;
-          std::memcpy(&value, all.at(static_cast<const void*>(address), sizeof value, device),
-                      sizeof value);
-          return value;
+        using number = decltype(zero);
+        const auto number_at = [&](const void* address) {
+          return reinterpret_cast<number*>(at(address, sizeof(number), device, sizeof(number)));
         };
-        for (std::size_t t = 0; t < kept->targets.size(); ++t) {
-          auto value = load(kept->targets[t]);
-          for (auto s = kept->begins[t]; s < kept->begins[t + 1]; ++s)
-            value = detail::combined(by.op, value, load(kept->sources[s]));
-          std::memcpy(all.at(static_cast<const void*>(kept->targets[t]), sizeof value, device),
-                      &value, sizeof value);
+        for (std::size_t t = 0; t < sums->targets.size(); ++t) {
+          auto& value = *number_at(sums->targets[t]);
+          for (auto s = sums->begins[t]; s < sums->begins[t + 1]; ++s)
+            value = detail::combined(by.op, value, *number_at(sums->sources[s]));
         }
       });
     });
-  }
-
-  emulated_devices& devices;
-  int number;
-  std::shared_ptr<const detail::device_sums> sums;
-};
+  };
+}
 
 emulated_devices::~emulated_devices() {
   for (const auto& [address, memory] : allocations_) {
@@ -119,7 +85,10 @@ int emulated_devices::device_of(const void* address) {
   return byte < first + memory.bytes ? memory.device : -1;
 }
 
-std::byte* emulated_devices::at(const void* address, std::size_t bytes, int device) {
+std::byte* emulated_devices::at(const void* address, std::size_t bytes, int device,
+                                std::size_t word_bytes) {
+  if (reinterpret_cast<std::uintptr_t>(address) % word_bytes != 0)
+    fail(errc::transport, "a launch uses words of {} bytes that are not aligned", word_bytes);
   const auto* const byte = static_cast<const std::byte*>(address);
   const auto after = allocations_.upper_bound(byte);
   if (after != allocations_.begin()) {
@@ -187,27 +156,39 @@ std::shared_ptr<void> emulated_devices::make_stream(int device) {
 }
 
 // The default streams are made when they are used first.
-std::shared_ptr<emulated_devices::work_queue> emulated_devices::queue_of(device_stream stream) {
+std::shared_ptr<emulated_devices::work_queue> emulated_devices::queue_of(int device,
+                                                                         device_stream stream) {
+  if (stream.native == nullptr) {
+    auto& made = default_streams_[device];
+    if (!made) made = std::make_shared<work_queue>(work_queue{device});
+    return made;
+  }
   const auto found = streams_.find(stream.native);
-  if (found != streams_.end()) return found->second;
-  if (stream.native != nullptr) fail(errc::transport, "no stream of an emulated device");
-  return streams_[nullptr] = std::make_shared<work_queue>(work_queue{0});
+  if (found == streams_.end()) fail(errc::transport, "no stream of an emulated device");
+  if (found->second->device != device)
+    fail(errc::transport, "work of device {} on a stream of device {}", device,
+         found->second->device);
+  return found->second;
 }
 int emulated_devices::device_of(device_stream stream) {
   const std::lock_guard lock(mutex_);
-  return queue_of(stream)->device;
+  const auto found = streams_.find(stream.native);
+  return found == streams_.end() ? device_of_thread : found->second->device;
 }
 
-void emulated_devices::append(device_stream stream, int device, std::function<void()> work) {
-  const auto queue = queue_of(stream);
-  if (queue->device != device)
-    fail(errc::transport, "a launch of device {} on a stream of device {}", device, queue->device);
+void emulated_devices::append(int device, device_stream stream, std::function<void()> work) {
+  const auto queue = queue_of(device, stream);
   queue->work.push_back(std::move(work));
   ++queue->appended;
 }
+void emulated_devices::append_launch(int device, device_stream stream, std::function<void()> work) {
+  const std::lock_guard lock(mutex_);
+  ++launches_;
+  append(device, stream, std::move(work));
+}
 void emulated_devices::launch(device_stream stream, std::function<void()> work) {
   const std::lock_guard lock(mutex_);
-  append(stream, queue_of(stream)->device, std::move(work));
+  append(device_of(stream), stream, std::move(work));
 }
 
 void emulated_devices::run(work_queue& stream, std::uint64_t position) {
@@ -223,25 +204,24 @@ detail::device_event emulated_devices::make_event(int device) {
   return std::make_shared<event>(event{device});
 }
 
-void emulated_devices::record(const detail::device_event& handle, device_stream stream) {
+void emulated_devices::record(int device, device_stream stream,
+                              const detail::device_event& handle) {
   const std::lock_guard lock(mutex_);
   auto& recorded = *static_cast<event*>(handle.get());
-  const auto queue = queue_of(stream);
-  if (queue->device != recorded.device)
+  if (device != recorded.device)
     fail(errc::transport, "an event of device {} is recorded on a stream of device {}",
-         recorded.device, queue->device);
-  recorded.position = queue->appended;
-  recorded.stream = queue;
+         recorded.device, device);
+  recorded.stream = queue_of(device, stream);
+  recorded.position = recorded.stream->appended;
   recorded.asked = 0;
 }
 
-void emulated_devices::wait(device_stream stream, const detail::device_event& handle) {
+void emulated_devices::wait(int device, device_stream stream, const detail::device_event& handle) {
   const std::lock_guard lock(mutex_);
   const auto& awaited = *static_cast<const event*>(handle.get());
-  if (!awaited.stream) return;
-  const auto queue = queue_of(stream);
-  append(stream, queue->device,
-         [other = awaited.stream, position = awaited.position] { run(*other, position); });
+  if (awaited.stream)
+    append(device, stream,
+           [other = awaited.stream, position = awaited.position] { run(*other, position); });
 }
 
 bool emulated_devices::is_done(const detail::device_event& handle) {
@@ -257,15 +237,6 @@ void emulated_devices::synchronise(const detail::device_event& handle) {
   const std::lock_guard lock(mutex_);
   const auto& awaited = *static_cast<const event*>(handle.get());
   if (awaited.stream) run(*awaited.stream, awaited.position);
-}
-
-std::unique_ptr<detail::device_copies> emulated_devices::prepare(
-    int device, std::span<const device_piece> pieces) {
-  return std::make_unique<copies>(*this, device, pieces);
-}
-std::unique_ptr<detail::device_combines> emulated_devices::prepare(
-    int device, const detail::device_sums& sums) {
-  return std::make_unique<combines>(*this, device, sums);
 }
 
 }  // namespace longshore::testing

@@ -3,7 +3,7 @@
 // - The host can neither read nor write memory of a device. Launches use a second mapping of it.
 // - Work on a stream does not begin before somebody waits for it, or has asked several times.
 // - Launches can only use memory of devices and pinned memory, within its bounds; and memory of
-//   another device only if their device can read it.
+//   another device only if their device can read it. All words are aligned.
 #pragma once
 
 #include <longshore/device/driver.hpp>
@@ -27,7 +27,8 @@ class emulated_devices final : public detail::device_driver {
   /// For tests. Appends a launch with any work to a stream. The work gets the addresses at which it
   /// can use memory of devices from at().
   void launch(device_stream stream, std::function<void()> work);
-  [[nodiscard]] std::byte* at(const void* address, std::size_t bytes, int device);
+  [[nodiscard]] std::byte* at(const void* address, std::size_t bytes, int device,
+                              std::size_t word_bytes = 1);
   template <class T>
   [[nodiscard]] T* at(T* first, std::size_t count, int device) {
     return reinterpret_cast<T*>(at(static_cast<const void*>(first), count * sizeof(T), device));
@@ -47,18 +48,16 @@ class emulated_devices final : public detail::device_driver {
   void copy(void* to, const void* from, std::size_t bytes) override;
   [[nodiscard]] std::shared_ptr<void> make_stream(int device) override;
   [[nodiscard]] detail::device_event make_event(int device) override;
-  void record(const detail::device_event& event, device_stream stream) override;
-  void wait(device_stream stream, const detail::device_event& event) override;
+  void record(int device, device_stream stream, const detail::device_event& event) override;
+  void wait(int device, device_stream stream, const detail::device_event& event) override;
   [[nodiscard]] bool is_done(const detail::device_event& event) override;
   void synchronise(const detail::device_event& event) override;
-  [[nodiscard]] std::unique_ptr<detail::device_copies> prepare(
+  [[nodiscard]] detail::device_copies prepare(
       int device, std::span<const detail::device_piece> pieces) override;
-  [[nodiscard]] std::unique_ptr<detail::device_combines> prepare(
-      int device, const detail::device_sums& sums) override;
+  [[nodiscard]] detail::device_combines prepare(int device,
+                                                const detail::device_sums& sums) override;
 
  private:
-  struct copies;
-  struct combines;
   struct allocation {
     std::size_t bytes;
     int device;  // -1 for pinned memory
@@ -75,8 +74,9 @@ class emulated_devices final : public detail::device_driver {
     std::uint64_t position = 0;
     int asked = 0;
   };
-  [[nodiscard]] std::shared_ptr<work_queue> queue_of(device_stream stream);
-  void append(device_stream stream, int device, std::function<void()> work);
+  [[nodiscard]] std::shared_ptr<work_queue> queue_of(int device, device_stream stream);
+  void append(int device, device_stream stream, std::function<void()> work);
+  void append_launch(int device, device_stream stream, std::function<void()> work);
   static void run(work_queue& stream, std::uint64_t position);
 
   const int devices_;
@@ -84,6 +84,7 @@ class emulated_devices final : public detail::device_driver {
   mutable std::recursive_mutex mutex_;
   std::map<const std::byte*, allocation> allocations_;
   std::map<void*, std::shared_ptr<work_queue>> streams_;
+  std::map<int, std::shared_ptr<work_queue>> default_streams_;  // by device
   std::size_t launches_ = 0;
 };
 

@@ -72,8 +72,8 @@ TEST_F(EmulatedDevice, knows_where_memory_lies) {
 TEST_F(EmulatedDevice, work_begins_when_somebody_waits) {
   const auto copies = devices.prepare(0, std::vector{piece(a.get(), b.get(), 4)});
   const auto event = devices.make_event(0);
-  copies->launch(stream.get());
-  devices.record(event, stream.get());
+  copies(stream.get());
+  devices.record(0, stream.get(), event);
   EXPECT_EQ(values_of(a.get(), 4), (std::vector{1, 2, 3, 4}));
   devices.synchronise(event);
   EXPECT_EQ(values_of(a.get(), 4), (std::vector{10, 11, 12, 13}));
@@ -83,8 +83,8 @@ TEST_F(EmulatedDevice, work_begins_when_somebody_has_asked_several_times) {
   const auto copies = devices.prepare(0, std::vector{piece(a.get(), b.get(), 4)});
   const auto event = devices.make_event(0);
   EXPECT_TRUE(devices.is_done(event));  // never recorded
-  copies->launch(stream.get());
-  devices.record(event, stream.get());
+  copies(stream.get());
+  devices.record(0, stream.get(), event);
   EXPECT_FALSE(devices.is_done(event));
   EXPECT_EQ(values_of(a.get(), 1), std::vector{1});
   while (!devices.is_done(event)) {
@@ -98,11 +98,11 @@ TEST_F(EmulatedDevice, streams_have_no_order_without_events) {
   const auto second = devices.prepare(0, std::vector{piece(a.get(), b.get(), 4)});
   const auto before = devices.make_event(0), end = devices.make_event(0);
   for (const bool is_ordered : {false, true}) {
-    first->launch(stream.get());
-    devices.record(before, stream.get());
-    if (is_ordered) devices.wait(other.get(), before);
-    second->launch(other.get());
-    devices.record(end, other.get());
+    first(stream.get());
+    devices.record(0, stream.get(), before);
+    if (is_ordered) devices.wait(0, other.get(), before);
+    second(other.get());
+    devices.record(0, other.get(), end);
     devices.synchronise(end);
     EXPECT_EQ(values_of(a.get(), 1), std::vector{is_ordered ? 50 : 10});
   }
@@ -119,8 +119,8 @@ TEST_F(EmulatedDevice, copies_boxes_and_lists) {
   pieces[1].to_index = list.data();
   pieces[2].from_index = list.data();
   const auto event = devices.make_event(0);
-  devices.prepare(0, pieces)->launch(stream.get());  // the launch keeps what it needs
-  devices.record(event, stream.get());
+  devices.prepare(0, pieces)(stream.get());  // the launch keeps what it needs
+  devices.record(0, stream.get(), event);
   devices.synchronise(event);
   EXPECT_EQ(values_of(to.get(), 12), (std::vector{10, 12, 11, 13, 11, 5, 12, 10, 8, 13, 10, 12}));
   EXPECT_EQ(devices.launches(), 1u);
@@ -136,8 +136,8 @@ TEST_F(EmulatedDevice, combines_in_the_order_of_the_sources) {
     sums.sources.push_back(values.get() + static_cast<std::size_t>(i) * sizeof(float));
   sums.begins = {0, 3};
   const auto event = devices.make_event(0);
-  devices.prepare(0, sums)->launch(stream.get(), {detail::device_number::f32, device_op::add});
-  devices.record(event, stream.get());
+  devices.prepare(0, sums)(stream.get(), {detail::device_number::f32, device_op::add});
+  devices.record(0, stream.get(), event);
   devices.synchronise(event);
   float result = 0;
   devices.copy(&result, values.get(), sizeof result);
@@ -149,8 +149,8 @@ TEST_F(EmulatedDevice, refuses_what_a_device_cannot_do) {
   int own[4] = {};
   const auto fails = [&](const device_piece& wrong, const char* words) {
     const auto event = devices.make_event(0);
-    devices.prepare(0, std::vector{wrong})->launch(stream.get());
-    devices.record(event, stream.get());
+    devices.prepare(0, std::vector{wrong})(stream.get());
+    devices.record(0, stream.get(), event);
     try {
       devices.synchronise(event);
       ADD_FAILURE() << words;
@@ -161,13 +161,17 @@ TEST_F(EmulatedDevice, refuses_what_a_device_cannot_do) {
   fails(piece(a.get(), far.get(), 4), "uses memory of device 1");
   fails(piece(own, a.get(), 4), "an address that no device knows");  // not pinned
   fails(piece(a.get(), b.get(), 1 << 20), "an address that no device knows");
+  detail::device_sums unaligned;
+  unaligned.targets = {reinterpret_cast<std::byte*>(a.get()) + 1}, unaligned.begins = {0, 0};
+  devices.prepare(0, unaligned)(stream.get(), {detail::device_number::i32, device_op::add});
+  fails(piece(a.get(), b.get(), 4), "not aligned");
   auto freed = numbers(0, 4, 0);
   auto* const gone = freed.get();
   freed = nullptr;
   fails(piece(a.get(), gone, 4), "an address that no device knows");
-  EXPECT_THROW(
-      devices.prepare(1, std::vector{piece(far.get(), far.get(), 1)})->launch(stream.get()), error);
-  EXPECT_THROW(devices.record(devices.make_event(1), stream.get()), error);
+  EXPECT_THROW(devices.prepare(1, std::vector{piece(far.get(), far.get(), 1)})(stream.get()),
+               error);
+  EXPECT_THROW(devices.record(0, stream.get(), devices.make_event(1)), error);
 }
 
 TEST(WidenedPiece, has_the_widest_elements_and_words_that_all_addresses_allow) {
@@ -190,6 +194,9 @@ TEST(WidenedPiece, has_the_widest_elements_and_words_that_all_addresses_allow) {
   EXPECT_EQ(widened(4, 8, 64, 4), (found{8, 4, 4}));   //
   EXPECT_EQ(widened(0, 4, 64, 16), (found{4, 4, 4}));  // gaps
   EXPECT_EQ(widened(2, 4, 64, 16), (found{4, 4, 2}));
+  const std::uint32_t index[] = {1};
+  const device_piece listed{to, from, 8, 1, {1, 1, 1}, {12, 0, 0}, {8, 0, 0}, index};
+  EXPECT_EQ(detail::widened(listed).word_bytes, 4u);  // the element is 12 bytes behind the first
 }
 
 }  // namespace

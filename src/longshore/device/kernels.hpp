@@ -13,23 +13,25 @@
 
 namespace longshore::detail {
 
+template <class Number>
+LONGSHORE_KERNEL std::ptrdiff_t box_offset(const std::size_t* extents,
+                                           const std::ptrdiff_t* strides, std::size_t element) {
+  const auto i = static_cast<Number>(element), x = static_cast<Number>(extents[0]),
+             y = static_cast<Number>(extents[1]), row = i / x;
+  return static_cast<std::ptrdiff_t>(i - row * x) * strides[0] +
+         static_cast<std::ptrdiff_t>(row % y) * strides[1] +
+         static_cast<std::ptrdiff_t>(row / y) * strides[2];
+}
+
 /// The distance of element i of a piece from its first element, in bytes.
 LONGSHORE_KERNEL std::ptrdiff_t element_offset(const std::size_t* extents,
                                                const std::ptrdiff_t* strides,
                                                const std::uint32_t* index, std::size_t i) {
   if (index != nullptr) return static_cast<std::ptrdiff_t>(index[i]) * strides[0];
   // Devices divide 32-bit numbers faster.
-  if (i < std::size_t{1} << 32 && (extents[0] | extents[1]) < std::size_t{1} << 32) {
-    const auto number = static_cast<std::uint32_t>(i), x = static_cast<std::uint32_t>(extents[0]),
-               y = static_cast<std::uint32_t>(extents[1]), row = number / x;
-    return static_cast<std::ptrdiff_t>(number - row * x) * strides[0] +
-           static_cast<std::ptrdiff_t>(row % y) * strides[1] +
-           static_cast<std::ptrdiff_t>(row / y) * strides[2];
-  }
-  const std::size_t row = i / extents[0];
-  return static_cast<std::ptrdiff_t>(i % extents[0]) * strides[0] +
-         static_cast<std::ptrdiff_t>(row % extents[1]) * strides[1] +
-         static_cast<std::ptrdiff_t>(row / extents[1]) * strides[2];
+  const bool is_short = (i | extents[0] | extents[1]) < std::size_t{1} << 32;
+  return is_short ? box_offset<std::uint32_t>(extents, strides, i)
+                  : box_offset<std::size_t>(extents, strides, i);
 }
 
 /// The operations as in core/op.hpp, whose functions a device cannot call.

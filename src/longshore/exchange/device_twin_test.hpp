@@ -6,9 +6,11 @@
 #include <longshore/core/error.hpp>
 #include <longshore/core/random.hpp>
 #include <longshore/device/emulated.hpp>
+#include <longshore/transport/team.hpp>
 
 #include <gtest/gtest.h>
 
+#include <concepts>
 #include <cstdlib>
 #include <cstring>
 #include <string>
@@ -93,10 +95,15 @@ class device_twin {
   std::shared_ptr<std::byte> memory_;
 };
 
+[[nodiscard]] unsigned seed_of(const team& team, std::integral auto step) {
+  return static_cast<unsigned>(100 * step) + static_cast<unsigned>(team.rank());
+}
+
 /// REQUIRES: emulated(). Returns when the work of a stream is done.
 inline void synchronise(device_stream stream) {
-  const auto event = emulated().make_event(emulated().device_of(stream));
-  emulated().record(event, stream);
+  const int device = emulated().device_of(stream);
+  const auto event = emulated().make_event(device);
+  emulated().record(device, stream, event);
   emulated().synchronise(event);
 }
 

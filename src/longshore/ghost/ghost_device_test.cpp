@@ -12,11 +12,8 @@ namespace {
 using testing::device_twin;
 using testing::ghost_case;
 using testing::graph_of;
+using testing::seed_of;
 using testing::spmd;
-
-unsigned seed_of(const team& team, std::size_t step) {
-  return static_cast<unsigned>(step) * 100 + static_cast<unsigned>(team.rank());
-}
 
 // A field of a rank in both memories: contiguous, every third element, or at places in reverse.
 enum class form { dense, strided, placed };

@@ -14,6 +14,7 @@ using testing::emulated_devices;
 using testing::expect_refusal;
 using testing::possible_modes;
 using testing::possible_pairs;
+using testing::seed_of;
 using testing::spmd;
 using testing::synchronise;
 using testing::text_of;
@@ -39,10 +40,6 @@ struct twin_field : device_twin<T> {
   std::array<std::size_t, 3> extents;
   field_options options;
 };
-
-unsigned seed_of(const team& team, int step) {
-  return static_cast<unsigned>(100 * step + team.rank());
-}
 
 TEST(HaloDevice, every_mode_and_algorithm_moves_the_same_cells_as_on_the_host) {
   const detail::driver_installation installed(testing::tested_devices());
@@ -123,6 +120,23 @@ TEST(HaloDevice, stream_orders_exchanges_and_the_work_of_the_program) {
   });
 }
 
+TEST(HaloDevice, plan_that_is_destroyed_in_flight_lets_its_launches_end) {
+  if (!testing::is_emulated()) GTEST_SKIP();
+  auto& devices = testing::emulated();
+  const detail::driver_installation installed(devices);
+  spmd([&](team& team) {
+    const rank_grid grid(team);
+    twin_field<double> u({5, 4, 6});
+    const auto stream = devices.make_stream(0);
+    std::optional<halo_exchange> halos(std::in_place, grid,
+                                       halo_options{.mode = halo_mode::channel}, u.on_device());
+    halos->start(stream.get());
+    halos.reset();
+    synchronise(stream.get());  // throws if a launch has lost its buffer
+    team.barrier();
+  });
+}
+
 TEST(HaloDevice, direct_reads_are_one_launch_and_the_host_waits_for_no_work) {
   if (!testing::is_emulated()) GTEST_SKIP();
   auto& devices = testing::emulated();
@@ -189,7 +203,11 @@ TEST(HaloDevice, devices_that_cannot_see_each_other_exchange_packed_messages_onl
     halo_exchange on_host(grid, {.mode = halo_mode::channel}, u.on_host());
     halo_exchange on_device(grid, {.mode = halo_mode::channel}, u.on_device());
     u.fill(seed_of(team, 1));
-    on_host.exchange(), on_device.exchange();
+    blind_devices.use_device(team.rank());
+    on_device.start(nullptr);
+    blind_devices.use_device(0);  // the stream stays that of the device that was chosen at start()
+    on_device.wait();
+    on_host.exchange();
     EXPECT_EQ(u.differences(), 0u);
   });
 }

@@ -117,6 +117,7 @@ void exchange_plan::rebind(const rank_memories& memories) {
 exchange_plan::~exchange_plan() {
   if (device_) {
     try {  // launches still use the buffers
+      if (!device_->is_enqueued) finish();
       device_->driver.synchronise(*device_->done);
     } catch (...) {  // the next call that waits reports it
     }
@@ -253,7 +254,11 @@ void exchange_plan::check_stream(std::optional<device_stream> stream) const {
          "a {} exchange on rank {} got a stream of a device, but its fields do not lie in device "
          "memory: start it and wait for it without a stream",
          name_, ranks_.rank());
-  detail::check_stream(*device_, *stream);
+  if (const int device = device_->driver.device_of(*stream); device != device_->device)
+    fail(errc::usage,
+         "the fields of a {} plan on rank {} lie in memory of device {}, and the stream belongs to "
+         "device {}: pass a stream of device {}",
+         name_, ranks_.rank(), device_->device, device, device_->device);
 }
 
 // Returns whether a message to another rank needs a channel.
@@ -405,9 +410,9 @@ void exchange_plan::start(std::span<const std::size_t> programs,
   }
   if (combines_) set_combiners(operations);
   if (device_) {
-    device_->stream = stream.value_or(device_streams::of(ranks_, device_->driver, device_->device));
+    device_->stream = stream.value_or(device_->own_stream.get());
     // The exchange before may have been on another stream, and used the same buffers.
-    device_->driver.wait(device_->stream, *device_->done);
+    device_->driver.wait(device_->device, device_->stream, *device_->done);
     device_->is_enqueued = false;
   }
   in_flight_ = true;
@@ -441,7 +446,7 @@ bool exchange_plan::progress() {
 void exchange_plan::finish() {
   in_flight_ = device_.has_value();
   if (!device_) return;
-  device_->driver.record(*device_->done, device_->stream);
+  device_->driver.record(device_->device, device_->stream, *device_->done);
   device_->is_enqueued = true;
 }
 
@@ -473,7 +478,7 @@ void exchange_plan::wait(std::optional<device_stream> stream) {
   if (!device_) return run_to_end();
   if (!device_->is_enqueued) run_to_end();
   if (stream) {
-    if (*stream != device_->stream) device_->driver.wait(*stream, *device_->done);
+    if (*stream != device_->stream) device_->driver.wait(device_->device, *stream, *device_->done);
   } else {
     for (waiter waiting(ranks_, "work on a device"); !device_->driver.is_done(*device_->done);
          waiting.pause()) {

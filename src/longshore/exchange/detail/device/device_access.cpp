@@ -31,12 +31,4 @@ field_place place_of(const team& ranks, const rank_memories& memories,
   return place;
 }
 
-void check_stream(const plan_device& plan, device_stream stream) {
-  if (const int device = plan.driver.device_of(stream); device != plan.device)
-    fail(errc::usage,
-         "the fields of a plan on rank {} lie in memory of device {}, and the stream belongs to "
-         "device {}: pass a stream of device {}",
-         plan.ranks.rank(), plan.device, device, plan.device);
-}
-
 }  // namespace longshore::detail

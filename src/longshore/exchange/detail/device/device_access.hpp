@@ -4,14 +4,11 @@
 #include <longshore/device/driver.hpp>
 #include <longshore/exchange/detail/bound_fields.hpp>
 #include <longshore/transport/team.hpp>
-#include <longshore/transport/team_attribute.hpp>
 
 #include <cstddef>
-#include <map>
 #include <memory>
 #include <optional>
 #include <span>
-#include <utility>
 
 namespace longshore::detail {
 
@@ -24,19 +21,6 @@ struct field_place {
 /// Throws errc::usage if fields lie in memory of several devices, or of the host and a device.
 [[nodiscard]] field_place place_of(const team& ranks, const rank_memories& memories,
                                    std::span<const std::size_t> elements);
-
-/// The streams of a rank for exchanges without a stream of the program.
-class device_streams {
- public:
-  [[nodiscard]] static device_stream of(team& ranks, device_driver& driver, int device) {
-    auto& made = team_attribute<device_streams>(ranks).streams_[{&driver, device}];
-    if (!made) made = driver.make_stream(device);
-    return made.get();
-  }
-
- private:
-  std::map<std::pair<device_driver*, int>, std::shared_ptr<void>> streams_;
-};
 
 /// An event that a plan holds.
 class held_event {
@@ -62,18 +46,17 @@ struct plan_device {
       : ranks(team),
         driver(by),
         device(number),
-        stream(device_streams::of(team, by, number)),
+        own_stream(by.make_stream(number)),
+        stream(own_stream.get()),
         done(by, number) {}
 
   team& ranks;
   device_driver& driver;
   int device;
+  std::shared_ptr<void> own_stream;  ///< for exchanges without a stream of the program
   device_stream stream;
   held_event done;          ///< the end of the exchange on `stream`
   bool is_enqueued = true;  ///< whether all work of the exchange is on `stream`
 };
-
-/// Throws errc::usage if a stream belongs to another device than the plan.
-void check_stream(const plan_device& plan, device_stream stream);
 
 }  // namespace longshore::detail

@@ -52,7 +52,6 @@ device_mover::device_mover(const mover_context& context, plan_device& device,
   staged_context_.awaited = context.awaited;
   exchange_round staged{.pairs = round.pairs, .grid = round.grid};
   for (const auto& out : round.outgoing) add_outgoing(out, staged);
-  outgoing_bytes_ = staged_bytes_;
   for (const auto& in : round.incoming) add_incoming(in, staged);
   if (staged_bytes_ > 0) staging_ = device.driver.allocate_pinned(staged_bytes_);
   is_staged_ = !staged.outgoing.empty() || !staged.incoming.empty();
@@ -157,9 +156,9 @@ void device_mover::start(std::span<const combiner> combiners) {
   begin(still_to_read_, read_.size());
   if (!packed_.empty()) {
     if (!packs_) prepare_packs();
-    packs_->launch(device_.stream);
+    packs_(device_.stream);
   }
-  device_.driver.record(*packed_event_, device_.stream);
+  device_.driver.record(device_.device, device_.stream, *packed_event_);
   for (const auto& lent : lent_) {
     peers_->tell_binding(*lent.to_peer);
     lent.to_peer->ready_event.store(packed_event_.address(), std::memory_order_relaxed);
@@ -184,14 +183,14 @@ void device_mover::progress() {
       read.binding = binding;
       forget_stores();
     }
-    driver.wait(device_.stream, event_of(read.from_peer->ready_event));
+    driver.wait(device_.device, device_.stream, event_of(read.from_peer->ready_event));
     return true;
   });
   if (!is_stored_ && still_to_read_.empty() && carrier_started_ && carrier_->has_arrived()) store();
   std::erase_if(pending_lent_, [&](std::size_t i) {
     auto& lent = lent_[i];
     if (lent.from_peer->taken.load(std::memory_order_acquire) < exchange_) return false;
-    driver.wait(device_.stream, event_of(lent.from_peer->taken_event));
+    driver.wait(device_.device, device_.stream, event_of(lent.from_peer->taken_event));
     return true;
   });
   set_state();
@@ -201,11 +200,10 @@ void device_mover::progress() {
 void device_mover::store() {
   if (!stored_.empty()) {
     if (!copies_ && sums_.empty()) prepare_stores();
-    if (copies_) copies_->launch(device_.stream);
-    for (const auto& [field, launch] : sums_)
-      launch->launch(device_.stream, combiners_[field].on_device);
+    if (copies_) copies_(device_.stream);
+    for (const auto& [field, launch] : sums_) launch(device_.stream, combiners_[field].on_device);
   }
-  device_.driver.record(*stored_event_, device_.stream);
+  device_.driver.record(device_.device, device_.stream, *stored_event_);
   for (const auto& read : read_) {
     read.to_peer->taken_event.store(stored_event_.address(), std::memory_order_relaxed);
     signal(context_.ranks, read.to_peer->taken, exchange_, read.peer);

@@ -69,16 +69,16 @@ class device_mover final : public mover {
   std::vector<packed_part> packed_;
   std::vector<stored_part> stored_;
   std::vector<peer_link> lent_, read_;
-  std::size_t outgoing_bytes_ = 0, staged_bytes_ = 0;
+  std::size_t staged_bytes_ = 0;
   std::shared_ptr<std::byte> staging_;  // the outgoing messages, then the incoming ones
   rank_memories staged_memories_;
   mover_context staged_context_;
   std::unique_ptr<mover> carrier_;
-  std::unique_ptr<device_copies> packs_, copies_;
+  device_copies packs_, copies_;
   // One for each field that is combined.
   struct field_sums {
     std::size_t field;
-    std::unique_ptr<device_combines> launch;
+    device_combines launch;
   };
   std::vector<field_sums> sums_;
   held_event packed_event_, stored_event_;

@@ -5,7 +5,8 @@
 
 #include <algorithm>
 #include <array>
-#include <typeindex>
+#include <bit>
+#include <typeinfo>
 
 namespace longshore::detail {
 namespace {
@@ -48,15 +49,12 @@ template <class... T>
 std::optional<device_number> number_of(const std::type_info& type) {
   std::optional<device_number> found;
   const auto try_type = [&]<class U>(U) {
-    if (std::type_index(type) != std::type_index(typeid(U))) return;
-    constexpr std::size_t log_bytes = sizeof(U) == 1   ? 0
-                                      : sizeof(U) == 2 ? 1
-                                      : sizeof(U) == 4 ? 2
-                                                       : 3;
-    if constexpr (std::is_floating_point_v<U>)
-      found = sizeof(U) == 4 ? device_number::f32 : device_number::f64;
-    else
-      found = static_cast<device_number>(log_bytes + (std::is_signed_v<U> ? 0 : 4));
+    constexpr auto of_4_bytes = std::is_floating_point_v<U> ? device_number::f32
+                                : std::is_signed_v<U>       ? device_number::i32
+                                                            : device_number::u32;
+    if (type == typeid(U))
+      found = static_cast<device_number>(static_cast<int>(of_4_bytes) +
+                                         std::countr_zero(sizeof(U)) - 2);
   };
   (try_type(T{}), ...);
   return found;
