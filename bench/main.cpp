@@ -5,6 +5,7 @@
 
 #ifdef LONGSHORE_EMULATED_DEVICE
 #include <longshore/device/emulated.hpp>
+#include <longshore/exchange/device_installation.hpp>
 #endif
 
 #include <algorithm>
@@ -16,7 +17,7 @@ int main(int argc, char** argv) {
   using namespace longshore::bench;
 #ifdef LONGSHORE_EMULATED_DEVICE
   static longshore::testing::emulated_devices devices;
-  static const longshore::detail::driver_installation installed(devices);
+  static const longshore::detail::device_installation installed(devices);
 #endif
   const std::span<const char* const> words(argv + 1,
                                            static_cast<std::size_t>(std::max(argc, 1) - 1));

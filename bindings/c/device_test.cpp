@@ -4,6 +4,7 @@
 #include "longshore.h"
 
 #include <longshore/device/emulated.hpp>
+#include <longshore/exchange/device_installation.hpp>
 
 #include <array>
 #include <cstdint>
@@ -104,7 +105,7 @@ int run_all(longshore_team* team, void*) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const longshore::detail::driver_installation installed(devices);
+  const longshore::detail::device_installation installed(devices);
   const int code = longshore_run(argc, argv, run_all, nullptr);
   if (code == LONGSHORE_OK) return 0;
   fprintf(stderr, "%s: %s\n", longshore_error_name(code), longshore_error_message());

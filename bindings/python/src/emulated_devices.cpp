@@ -2,6 +2,7 @@
 #include "module.hpp"
 
 #include <longshore/device/emulated.hpp>
+#include <longshore/exchange/device_installation.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -19,7 +20,7 @@ void bind_emulated_devices(nanobind::module_& module) {
     return reinterpret_cast<std::uintptr_t>(kept.emplace_back(std::move(made)).get());
   };
   module.def_submodule("_emulated")
-      .def("install", [] { static const detail::driver_installation made(devices); })
+      .def("install", [] { static const detail::device_installation made(devices); })
       .def("memory", [=](std::size_t bytes) { return keep(devices.allocate(0, bytes)); })
       .def("stream", [=] { return keep(devices.make_stream(0)); })
       .def("copy", [](std::uintptr_t to, std::uintptr_t from, std::size_t bytes) {

@@ -62,7 +62,7 @@ std::vector<cell_box> slabs(const team& team, int axis, std::int64_t cells) {
 const cell_box whole{{0, 0, 0}, {12, 12, 12}};
 
 TEST(BoxDevice, updates_sums_and_parts_have_the_same_bits_as_on_the_host) {
-  const detail::driver_installation installed(testing::tested_devices());
+  const detail::device_installation installed(testing::tested_devices());
   spmd([](team& team) {
     const box_layout layout(team, slabs(team, 1, 3),
                             {.domain = whole, .periodic = {true, true, false}});
@@ -86,7 +86,7 @@ TEST(BoxDevice, updates_sums_and_parts_have_the_same_bits_as_on_the_host) {
 TEST(BoxDevice, fields_go_to_another_decomposition_on_a_stream) {
   if (!testing::is_emulated()) GTEST_SKIP();
   auto& devices = testing::emulated();
-  const detail::driver_installation installed(devices);
+  const detail::device_installation installed(devices);
   spmd([&](team& team) {
     const box_layout from(team, slabs(team, 0, 4), {.domain = whole});
     const box_layout to(team, slabs(team, 2, 2), {.domain = whole});

@@ -6,6 +6,7 @@
 #include <longshore/core/error.hpp>
 #include <longshore/core/random.hpp>
 #include <longshore/device/emulated.hpp>
+#include <longshore/exchange/device_installation.hpp>
 #include <longshore/transport/team.hpp>
 
 #include <gtest/gtest.h>

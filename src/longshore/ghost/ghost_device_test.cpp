@@ -42,7 +42,7 @@ struct twin_vector : device_twin<T> {
 };
 
 TEST(GhostDevice, every_strategy_has_the_same_bits_as_on_the_host) {
-  const detail::driver_installation installed(testing::tested_devices());
+  const detail::device_installation installed(testing::tested_devices());
   spmd([](team& team) {
     for (const auto& c : testing::ghost_cases(team.size())) {
       const auto graph = graph_of(team, c);
@@ -72,7 +72,7 @@ TEST(GhostDevice, every_strategy_has_the_same_bits_as_on_the_host) {
 TEST(GhostDevice, vectors_of_one_plan_follow_each_other_on_different_streams) {
   if (!testing::is_emulated()) GTEST_SKIP();
   auto& devices = testing::emulated();
-  const detail::driver_installation installed(devices);
+  const detail::device_installation installed(devices);
   spmd([&](team& team) {
     const auto cases = testing::ghost_cases(team.size());
     const auto graph = graph_of(team, cases[0]);
@@ -117,7 +117,7 @@ TEST(GhostDevice, vectors_of_one_plan_follow_each_other_on_different_streams) {
 }
 
 TEST(GhostDevice, plan_is_not_bound_to_memory_of_another_place) {
-  const detail::driver_installation installed(testing::tested_devices());
+  const detail::device_installation installed(testing::tested_devices());
   spmd([](team& team) {
     const auto cases = testing::ghost_cases(team.size());
     const auto graph = graph_of(team, cases[0]);
@@ -134,7 +134,7 @@ TEST(GhostDevice, plan_is_not_bound_to_memory_of_another_place) {
 }
 
 TEST(GhostDevice, some_ranks_alone_bind_the_plan_to_other_memory) {
-  const detail::driver_installation installed(testing::tested_devices());
+  const detail::device_installation installed(testing::tested_devices());
   spmd([](team& team) {
     const auto cases = testing::ghost_cases(team.size());
     const auto graph = graph_of(team, cases[0]);

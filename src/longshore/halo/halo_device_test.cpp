@@ -42,7 +42,7 @@ struct twin_field : device_twin<T> {
 };
 
 TEST(HaloDevice, every_mode_and_algorithm_moves_the_same_cells_as_on_the_host) {
-  const detail::driver_installation installed(testing::tested_devices());
+  const detail::device_installation installed(testing::tested_devices());
   spmd([&](team& team) {
     const rank_grid grid(team);
     twin_field<double> u({5, 4, 6});
@@ -66,7 +66,7 @@ TEST(HaloDevice, every_mode_and_algorithm_moves_the_same_cells_as_on_the_host) {
 }
 
 TEST(HaloDevice, sums_and_parts_have_the_same_bits_as_on_the_host) {
-  const detail::driver_installation installed(testing::tested_devices());
+  const detail::device_installation installed(testing::tested_devices());
   spmd([&](team& team) {
     const rank_grid grid(team, {.periodic = {true, false, true}});
     const field_options vertices{.shared = {1, 1, 1}};
@@ -94,7 +94,7 @@ TEST(HaloDevice, sums_and_parts_have_the_same_bits_as_on_the_host) {
 TEST(HaloDevice, stream_orders_exchanges_and_the_work_of_the_program) {
   if (!testing::is_emulated()) GTEST_SKIP();
   auto& devices = testing::emulated();
-  const detail::driver_installation installed(devices);
+  const detail::device_installation installed(devices);
   spmd([&](team& team) {
     const rank_grid grid(team);
     twin_field<double> u({5, 4, 6});
@@ -123,7 +123,7 @@ TEST(HaloDevice, stream_orders_exchanges_and_the_work_of_the_program) {
 TEST(HaloDevice, plan_that_is_destroyed_in_flight_lets_its_launches_end) {
   if (!testing::is_emulated()) GTEST_SKIP();
   auto& devices = testing::emulated();
-  const detail::driver_installation installed(devices);
+  const detail::device_installation installed(devices);
   spmd([&](team& team) {
     const rank_grid grid(team);
     twin_field<double> u({5, 4, 6});
@@ -140,7 +140,7 @@ TEST(HaloDevice, plan_that_is_destroyed_in_flight_lets_its_launches_end) {
 TEST(HaloDevice, direct_reads_are_one_launch_and_the_host_waits_for_no_work) {
   if (!testing::is_emulated()) GTEST_SKIP();
   auto& devices = testing::emulated();
-  const detail::driver_installation installed(devices);
+  const detail::device_installation installed(devices);
   spmd([&](team& team) {
     if (!team.is_one_process() || team.nodes().node_count() > 1) return;
     const rank_grid grid(team, {.periodic = {false, false, false}});
@@ -165,7 +165,7 @@ TEST(HaloDevice, direct_reads_are_one_launch_and_the_host_waits_for_no_work) {
 }
 
 TEST(HaloDevice, wrong_places_and_streams_are_refused_on_all_ranks) {
-  const detail::driver_installation installed(blind_devices);
+  const detail::device_installation installed(blind_devices);
   spmd([&](team& team) {
     const rank_grid grid(team);
     const std::array<std::size_t, 3> cells{4, 4, 4};
@@ -192,7 +192,7 @@ TEST(HaloDevice, wrong_places_and_streams_are_refused_on_all_ranks) {
 }
 
 TEST(HaloDevice, devices_that_cannot_see_each_other_exchange_packed_messages_only) {
-  const detail::driver_installation installed(blind_devices);
+  const detail::device_installation installed(blind_devices);
   spmd([&](team& team) {
     if (!team.is_one_process() || team.nodes().node_count() > 1) return;
     const rank_grid grid(team);

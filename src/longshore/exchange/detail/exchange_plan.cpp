@@ -17,6 +17,15 @@
 
 namespace longshore::detail {
 
+std::atomic<device_mover_maker>& device_movers() noexcept {
+  static constinit std::atomic<device_mover_maker> maker{
+#ifdef LONGSHORE_HAVE_CUDA
+      make_device_mover
+#endif
+  };
+  return maker;
+}
+
 exchange_plan::exchange_plan(team& ranks, plan_setup setup, plan_arguments arguments)
     : ranks_(ranks),
       name_(setup.name),
@@ -219,7 +228,7 @@ agreed_numbers exchange_plan::agree_on_device(messenger& neighbours, agreed_numb
           "the fields of a {} plan lie in memory of the host on rank {}, and in memory of a device "
           "on other ranks: make a plan for each of them",
           name_, ranks_.rank());
-    if (driver == nullptr)
+    if (driver == nullptr || device_movers().load() == nullptr)
       fail(errc::unsupported,
            "the fields of a {} plan lie in memory of devices, and rank {} has no device", name_,
            ranks_.rank());
@@ -318,11 +327,10 @@ std::unique_ptr<mover> exchange_plan::make_mover(const exchange_round& round, st
     return made;
   };
   if (!device_) return make(context_, round, peers);
-  return std::make_unique<device_mover>(
-      context_, *device_, round, peers, number,
-      [&](const mover_context& staged, const exchange_round& carried) {
-        return make(staged, carried, nullptr);
-      });
+  return device_movers().load()(context_, *device_, round, peers, number,
+                                [&](const mover_context& staged, const exchange_round& carried) {
+                                  return make(staged, carried, nullptr);
+                                });
 }
 
 // Both ends of a channel list the channels in the same order.

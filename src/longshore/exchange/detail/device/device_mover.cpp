@@ -2,6 +2,7 @@
 #include <longshore/exchange/detail/device/device_mover.hpp>
 
 #include <longshore/exchange/detail/device/device_pieces.hpp>
+#include <longshore/exchange/device_installation.hpp>
 
 #include <algorithm>
 #include <numeric>
@@ -244,6 +245,17 @@ exchange_transfers device_mover::transfers() const {
   auto all = transfers_;
   all += carrier_->transfers();
   return all;
+}
+
+std::unique_ptr<mover> make_device_mover(const mover_context& context, plan_device& device,
+                                         const exchange_round& round, direct_peers* peers,
+                                         std::size_t number,
+                                         const device_mover::make_carrier& make) {
+  return std::make_unique<device_mover>(context, device, round, peers, number, make);
+}
+
+device_installation::device_installation(device_driver& driver) : installed_(driver) {
+  device_movers().store(make_device_mover);
 }
 
 }  // namespace longshore::detail

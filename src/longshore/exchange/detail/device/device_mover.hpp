@@ -7,6 +7,7 @@
 #include <longshore/exchange/detail/movers/direct_peers.hpp>
 #include <longshore/exchange/detail/movers/mover.hpp>
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -88,5 +89,19 @@ class device_mover final : public mover {
   std::vector<std::size_t> pending_lent_, still_to_read_;
   exchange_transfers transfers_;
 };
+
+/// Makes the mover of a round; the arguments are those of device_mover.
+using device_mover_maker = std::unique_ptr<mover> (*)(const mover_context&, plan_device&,
+                                                      const exchange_round&, direct_peers*,
+                                                      std::size_t,
+                                                      const device_mover::make_carrier&);
+[[nodiscard]] std::unique_ptr<mover> make_device_mover(const mover_context& context,
+                                                       plan_device& device,
+                                                       const exchange_round& round,
+                                                       direct_peers* peers, std::size_t number,
+                                                       const device_mover::make_carrier& make);
+/// make_device_mover, or null in programs that use no device. They do not contain its code, because
+/// plans call it through this pointer only.
+[[nodiscard]] std::atomic<device_mover_maker>& device_movers() noexcept;
 
 }  // namespace longshore::detail

@@ -1,0 +1,18 @@
+// Devices that a program brings itself, such as the emulated ones of tests.
+#pragma once
+
+#include <longshore/device/driver.hpp>
+
+namespace longshore::detail {
+
+/// Replaces the driver of this process for the life of the object, as driver_installation, and lets
+/// plans use devices.
+class device_installation {
+ public:
+  explicit device_installation(device_driver& driver);
+
+ private:
+  driver_installation installed_;
+};
+
+}  // namespace longshore::detail
