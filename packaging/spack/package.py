@@ -30,6 +30,7 @@ class Longshore(CMakePackage):
     variant("hwloc", default=True, description="Read the topology of the machine")
     variant("openmp", default=True, description="Build the tasking layer openmp")
     variant("tbb", default=False, description="Build the tasking layer tbb")
+    variant("cuda", default=False, description="Build the driver of GPUs, not yet seen on a device")
     variant("c", default=True, description="Build the C interface")
     variant("fortran", default=True, description="Build the Fortran module")
     variant("bench", default=True, description="Build longshore-bench")
@@ -50,6 +51,7 @@ class Longshore(CMakePackage):
     depends_on("tomlplusplus", when="+simulated")
     depends_on("hwloc", when="+hwloc")
     depends_on("intel-oneapi-tbb@2021:", when="+tbb")
+    depends_on("cuda@12.8:", when="+cuda")
     depends_on("cli11@2:", when="+bench")
     depends_on("nlohmann-json@3.11:", when="+bench")
 
@@ -57,6 +59,7 @@ class Longshore(CMakePackage):
     conflicts("%gcc@:11", msg="gcc 12 is the first with the C++20 features used here")
     conflicts("+fortran", when="~c", msg="the Fortran module needs the C interface")
     conflicts("~all_loops", when="+c", msg="the C interface needs the loops of all types")
+    conflicts("+cuda", when="+shared", msg="the driver of GPUs needs static libraries")
     conflicts("+ucx", when="~mpi", msg="MPI starts the processes of the ucx transport")
 
     def cmake_args(self):
@@ -69,6 +72,7 @@ class Longshore(CMakePackage):
             "hwloc",
             "openmp",
             "tbb",
+            "cuda",
             "c",
             "fortran",
             "bench",
