@@ -75,7 +75,7 @@ PATTERN = Pattern(
         "type": words(WORK, "float double"),
         "periodic": triple(WORK, 0, 1),
         "language": words(WAY, "c++ c fortran"),
-        "memory": words(WAY, "shared own"),
+        "memory": words(WAY, "shared own device"),
         "grid": triple(WAY, 0, 2**24),
         "placement": words(WAY, "linear cart auto levels"),
         **{level: triple(WAY, 1, 2**24) for level in ("node", "socket", "numa", "l3", "core")},
