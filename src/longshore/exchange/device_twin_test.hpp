@@ -11,6 +11,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <concepts>
 #include <cstdlib>
 #include <cstring>
@@ -57,7 +58,7 @@ class device_twin {
   void fill_on(device_stream stream, unsigned seed) {
     draw(seed);
     emulated().launch(stream, [=, this, values = cells_] {
-      std::memcpy(emulated().at(device(), values.size(), device_), values.data(), bytes());
+      std::copy(values.begin(), values.end(), emulated().at(device(), values.size(), device_));
     });
   }
   /// REQUIRES: emulated(). Appends a launch that adds the number of different elements to `differences`.
