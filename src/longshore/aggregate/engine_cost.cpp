@@ -26,9 +26,10 @@ int count_offnode(const node_map& nodes, std::span<const int> peers, int me) {
 }
 
 struct group_costs {
-  std::vector<hop_cost> hops;   // the maximum over the ranks of the group
-  std::size_t max_buffers = 0;  // buffers of the rank that has the most, without its staged ones
-  std::size_t max_staged = 0;   // links to other ranks of the node have one more (staged_slot)
+  std::vector<hop_cost> hops;  // the maximum over the ranks of the group
+  // Of the rank that has the most: buffers, without the additional ones, and links to other ranks of
+  // the node, which have one buffer more (staged_slot).
+  std::size_t max_buffers = 0, max_staged = 0;
   std::vector<double> share_of_items;  // the share of a rank's items that take each hop, 0 to 1
 };
 

@@ -50,9 +50,9 @@ struct exstack_access;
 ///
 /// Cost of an exchange: 1 message to each rank, with the bytes of the items and 1 byte more; no
 /// barrier. Each rank sends first to the rank after itself, so ranks do not all send to one rank at
-/// a time. The first item waits for the slowest rank. Memory per rank: 2 buffers per destination,
-/// that is 2 x ranks x buffer_bytes (3 for other ranks of the node, 4 for ranks of other nodes).
-/// Only the thread that owns the team may use an exstack.
+/// a time. The first item waits for the slowest rank. Memory per rank, in buffers of
+/// buffer_bytes: 2 to itself, 3 to each other rank of the node, 4 to each rank of another node. Only
+/// the thread that owns the team may use an exstack.
 class exstack {
  public:
   /// The receiver reads one slot while the sender fills the other slot. Two slots suffice, because a

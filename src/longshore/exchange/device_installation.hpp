@@ -1,4 +1,4 @@
-// Devices that a program brings itself, such as the emulated ones of tests.
+// Lets plans use a driver that the program itself makes, such as the emulation of tests.
 #pragma once
 
 #include <longshore/device/driver.hpp>

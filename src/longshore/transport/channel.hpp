@@ -41,9 +41,9 @@ struct channel_end {
   /// True if the receiver reads all messages, whatever else it waits for. Then credits may wait
   /// until half of the slots are used, and the sender still gets its slots back.
   bool reads_all = false;
-  /// True if the sender writes its messages anew, each a slot or so long. Within a node they may then
-  /// be copied into their slots by streaming stores, where that is measured to be faster. It costs the
-  /// sender the memory of one more slot (detail/staged_slot.hpp). The receiver's value has no effect.
+  /// True if most messages fill their slot. Within a node, the sender may then copy them into their
+  /// slots by streaming stores, where it measures that this is faster (detail/staged_slot.hpp). It
+  /// needs the memory of one more slot. Only the value at the sending end counts.
   bool streams = false;
 };
 
