@@ -9,7 +9,8 @@ struct engine_options {
   std::size_t item_bytes = 8;
   /// Items per buffer. If 0, the engine chooses up to 1024, as memory_bytes allows.
   std::size_t buffer_items = 0;
-  /// limit for all buffers of a rank, used if buffer_items is 0
+  /// Limit for the buffers in the slots of a rank, used if buffer_items is 0. The additional buffers of
+  /// links within a node (channel_end::streams) do not count.
   std::size_t memory_bytes = std::size_t{64} << 20;
   /// buffers per destination: one is filled while the others travel
   int slots = 2;
