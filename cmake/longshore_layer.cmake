@@ -31,7 +31,7 @@ endif()
 
 # longshore_add_layer(NAME [HEADERS a.hpp...] [DETAIL detail/b.hpp...] [SOURCES a.cpp...]
 #                     [PUBLIC targets...] [PRIVATE targets...] [DEFINITIONS names...]
-#                     [MODULE] [NO_LOOPS])
+#                     [MODULE] [NO_LOOPS | ONLY_PLANS] [COLD a.cpp...])
 #
 # Makes the target longshore_NAME, and the alias longshore::NAME that programs and tests link, from
 # files of the current folder. HEADERS are the public headers. DETAIL are internal headers that
@@ -39,15 +39,17 @@ endif()
 # target all_verify_interface_header_sets compiles each header alone. Other headers of the layer are
 # not installed. DEFINITIONS are for the layer and for those that link it.
 #
-# NO_LOOPS says that the layer has no loops over many elements: -O2 then replaces -O3, which would
-# make its code a fifth larger and no program faster.
+# Release compiles with -O3, with three exceptions that make code smaller and no exchange slower.
+# NO_LOOPS says that the layer has no loops over many elements: -O2 saves a fifth. ONLY_PLANS says
+# that the layer makes plans, which other layers carry out: -Os saves a third of -O2. COLD lists
+# those of SOURCES that run once per plan or run, or beside calls of MPI that take longer: -Os, too.
 #
 # longshore_NAME is a static library. With BUILD_SHARED_LIBS it is a set of object files, which
 # longshore_shared_library() links into liblongshore.so, or into a module if MODULE is given;
 # longshore::NAME then stands for liblongshore.so with the headers of the layer (docs/decisions.md,
 # 0014).
 function(longshore_add_layer name)
-  cmake_parse_arguments(ARG "MODULE;NO_LOOPS" "" "HEADERS;DETAIL;SOURCES;PUBLIC;PRIVATE;DEFINITIONS" ${ARGN})
+  cmake_parse_arguments(ARG "MODULE;NO_LOOPS;ONLY_PLANS" "" "HEADERS;DETAIL;SOURCES;COLD;PUBLIC;PRIVATE;DEFINITIONS" ${ARGN})
   if(ARG_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "longshore_add_layer(${name}): unknown arguments ${ARG_UNPARSED_ARGUMENTS}")
   endif()
@@ -94,6 +96,11 @@ function(longshore_add_layer name)
   set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_EXTENSIONS OFF)
   if(ARG_NO_LOOPS)
     target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O2>)
+  elseif(ARG_ONLY_PLANS)
+    target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-Os>)
+  endif()
+  if(ARG_COLD AND CMAKE_BUILD_TYPE STREQUAL "Release") # other builds keep their larger unity sources
+    set_source_files_properties(${ARG_COLD} PROPERTIES COMPILE_OPTIONS -Os)
   endif()
   if(LONGSHORE_UNITY)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)

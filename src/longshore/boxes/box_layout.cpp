@@ -3,10 +3,11 @@
 #include <longshore/boxes/box_layout.hpp>
 
 #include <longshore/boxes/detail/layout_data.hpp>
+#include <longshore/core/detail/joined.hpp>
 #include <longshore/core/error.hpp>
 #include <longshore/transport/agree_on_arguments.hpp>
 
-#include <fmt/ranges.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <numeric>
@@ -16,14 +17,15 @@ namespace {
 
 common_arguments arguments_of(const box_domain& domain) {
   common_arguments same;
-  same.add("domain", fmt::format("{};{}", fmt::join(domain.domain.first, ","),
-                                 fmt::join(domain.domain.cells, ",")))
-      .add("periodic", fmt::format("{}", fmt::join(domain.periodic, ",")))
+  same.add("domain", fmt::format("{};{}", detail::joined(domain.domain.first, ","),
+                                 detail::joined(domain.domain.cells, ",")))
+      .add("periodic", detail::joined(domain.periodic, ","))
       .add("glued faces:", domain.glued.size());
   for (const auto& glued : domain.glued)
-    same.add("glued", fmt::format("{};{};{};{};{}", fmt::join(glued.beyond.first, ","),
-                                  fmt::join(glued.beyond.cells, ","), fmt::join(glued.axis, ","),
-                                  fmt::join(glued.sign, ","), fmt::join(glued.offset, ",")));
+    same.add("glued",
+             fmt::format("{};{};{};{};{}", detail::joined(glued.beyond.first, ","),
+                         detail::joined(glued.beyond.cells, ","), detail::joined(glued.axis, ","),
+                         detail::joined(glued.sign, ","), detail::joined(glued.offset, ",")));
   return same;
 }
 
@@ -55,8 +57,9 @@ box_layout::box_layout(team& ranks, std::span<const cell_box> all, std::span<con
   auto same = arguments_of(domain);
   same.add("boxes:", all.size());
   for (const auto& box : all)
-    same.add("box", fmt::format("{};{}", fmt::join(box.first, ","), fmt::join(box.cells, ",")));
-  same.add("owners", fmt::format("{}", fmt::join(owners, ",")));
+    same.add("box",
+             fmt::format("{};{}", detail::joined(box.first, ","), detail::joined(box.cells, ",")));
+  same.add("owners", detail::joined(owners, ","));
   agree_on_call(ranks, "a layout of boxes", same, [&] {
     if (owners.size() != all.size())
       fail(errc::usage, "{} owners for {} boxes: give one for each", owners.size(), all.size());

@@ -8,7 +8,7 @@
 #include <longshore/halo/field.hpp>
 #include <longshore/halo/rank_grid.hpp>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <array>
 #include <cstddef>

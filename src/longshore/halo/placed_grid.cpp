@@ -2,12 +2,13 @@
 // levels. Placement auto counts the traffic of several mappings, and takes the best one.
 #include <longshore/halo/placed_grid.hpp>
 
+#include <longshore/core/detail/joined.hpp>
 #include <longshore/core/error.hpp>
 #include <longshore/halo/rank_grid.hpp>
 #include <longshore/halo/rank_locations.hpp>
 #include <longshore/machine/placement_search.hpp>
 
-#include <fmt/ranges.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <numeric>
@@ -58,7 +59,7 @@ std::vector<hardware_level> levels_as_given(const rank_locations& locations,
 std::string counts_in(const std::vector<hardware_level>& levels) {
   std::vector<std::string> parts;
   for (const auto& level : levels) parts.push_back(fmt::format("{} {}", level.name, level.count));
-  return fmt::format("{}", fmt::join(parts, ", "));
+  return detail::joined(parts);
 }
 
 placed_grid place_by_levels(const grid_options& options, const rank_locations& locations) {
@@ -69,7 +70,7 @@ placed_grid place_by_levels(const grid_options& options, const rank_locations& l
     if (std::find(location_levels.begin(), location_levels.end(), level.name) ==
         location_levels.end())
       fail(errc::usage, "placement levels: '{}' is none of {}", level.name,
-           fmt::format("{}", fmt::join(location_levels, ", ")));
+           detail::joined(location_levels));
   if (!locations.even)
     fail(errc::usage, "placement levels needs as many ranks on every node, but {}", locations.note);
   const placement placed(options.levels);

@@ -2,23 +2,25 @@
 // finds neighbours.
 #include <longshore/halo/rank_grid.hpp>
 
+#include <longshore/core/detail/joined.hpp>
 #include <longshore/core/error.hpp>
 #include <longshore/halo/detail/grid_handshake.hpp>
 #include <longshore/transport/agree_on_arguments.hpp>
 
-#include <fmt/ranges.h>
+#include <fmt/core.h>
 
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace longshore {
 namespace {
 
-std::string text_of(const std::array<int, 3>& grid, int dimensions) {
-  return fmt::format("{}",
-                     fmt::join(std::span(grid).first(static_cast<std::size_t>(dimensions)), ","));
+template <class T>
+std::string text_of(const std::array<T, 3>& values, int dimensions, std::string_view between) {
+  return detail::joined(std::span(values).first(static_cast<std::size_t>(dimensions)), between);
 }
 
 void check_dimensions(int dimensions) {
@@ -37,7 +39,7 @@ std::array<int, 3> best_grid(int ranks, int dimensions, const std::array<int, 3>
     fail(errc::usage,
          "no grid of {} ranks in {} dimensions fits {} (0: free): each number must divide the "
          "ranks, and their product be {}{}",
-         ranks, dimensions, text_of(given, dimensions), ranks, more);
+         ranks, dimensions, text_of(given, dimensions, ","), ranks, more);
   return *best;
 }
 
@@ -67,10 +69,8 @@ std::array<int, 3> least_surface_grid(int ranks, int dimensions, std::array<std:
           if (grid[d] > 1) surface += 2 * block[(d + 1) % 3] * block[(d + 2) % 3];
         return surface;
       },
-      fmt::format(
-          "; with {} cells, a rank has at least one cell along each dimension",
-          fmt::join(std::span(cells).first(static_cast<std::size_t>(std::clamp(dimensions, 1, 3))),
-                    " x ")));
+      fmt::format("; with {} cells, a rank has at least one cell along each dimension",
+                  text_of(cells, std::clamp(dimensions, 1, 3), " x ")));
 }
 
 rank_grid::rank_grid(team& team, const grid_options& options)
@@ -88,11 +88,7 @@ rank_grid::rank_grid(team& team, const grid_options& options)
         fail(errc::usage, "a grid of {} ranks along {}: give 1 or more, or 0 for a free choice",
              checked.ranks[d], axis_names[d]);
     }
-    const auto given = [&](const auto& numbers) {
-      return fmt::format(
-          "{:d}",
-          fmt::join(std::span(numbers).first(static_cast<std::size_t>(dimensions_)), " x "));
-    };
+    const auto given = [&](const auto& numbers) { return text_of(numbers, dimensions_, " x "); };
     same.add("placement", name_of(options.placement))
         .add("dimensions", dimensions_)
         .add("a grid of", given(options.ranks))
@@ -119,8 +115,8 @@ std::array<bool, 3> rank_grid::wraps() const noexcept {
 
 common_arguments detail::grid_arguments(const rank_grid& grid) {
   common_arguments same;
-  same.add("a grid of", fmt::format("{}", fmt::join(grid.shape(), " x ")))
-      .add("a periodic grid along", fmt::format("{:d}", fmt::join(grid.wraps(), " x ")));
+  same.add("a grid of", detail::joined(grid.shape(), " x "))
+      .add("a periodic grid along", detail::joined(grid.wraps(), " x "));
   return same;
 }
 

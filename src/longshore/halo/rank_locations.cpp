@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <tuple>
 
 namespace longshore {
 namespace {
@@ -124,9 +125,9 @@ rank_locations arrange(const team& team, const std::vector<rank_location>& ranks
 
   std::vector<std::size_t> rank_at(ranks.size());
   std::iota(rank_at.begin(), rank_at.end(), 0);
-  std::stable_sort(rank_at.begin(), rank_at.end(), [&](std::size_t a, std::size_t b) {
-    return std::pair(groups.group_of[a], ranks[a].first_cpu) <
-           std::pair(groups.group_of[b], ranks[b].first_cpu);
+  std::sort(rank_at.begin(), rank_at.end(), [&](std::size_t a, std::size_t b) {
+    return std::tuple(groups.group_of[a], ranks[a].first_cpu, a) <
+           std::tuple(groups.group_of[b], ranks[b].first_cpu, b);
   });
   locations.position_of.resize(ranks.size());
   for (std::size_t p = 0; p < ranks.size(); ++p)

@@ -2,7 +2,7 @@
 // are scaled if the event shared a register. Explains the errors of the kernel.
 #include <longshore/machine/event_counters.hpp>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <linux/perf_event.h>
 #include <sys/syscall.h>
 #include <unistd.h>

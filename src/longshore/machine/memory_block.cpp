@@ -3,11 +3,12 @@
 #include <longshore/machine/memory_block.hpp>
 
 #include <longshore/core/bytes.hpp>
+#include <longshore/core/detail/joined.hpp>
 #include <longshore/core/error.hpp>
 #include <longshore/machine/detail/allocator_library.hpp>
 #include <longshore/machine/memory_sizes.hpp>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -54,7 +55,7 @@ std::vector<std::string> memory_policy_names() {
 std::optional<std::string> why_no_memory(std::string_view policy) {
   if (!contains(memory_policy_names(), policy))
     return fmt::format("unknown memory policy '{}': use one of {}", policy,
-                       fmt::join(memory_policy_names(), ", "));
+                       detail::joined(memory_policy_names()));
   if (policy == "huge-explicit") return why_no_explicit_huge_pages();
   if (policy == "interleave") return why_no_interleaving();
   if (contains(detail::allocator_library_names(), policy))

@@ -1,11 +1,12 @@
 // Writes the programs of plans between boxes.
 #include <longshore/boxes/detail/box_plan.hpp>
 
+#include <longshore/core/detail/joined.hpp>
 #include <longshore/core/error.hpp>
 #include <longshore/machine/placement.hpp>
 #include <longshore/transport/detail/handshake_message.hpp>
 
-#include <fmt/ranges.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <map>
@@ -202,11 +203,10 @@ void learn_strides(team& ranks, messenger& neighbours, std::span<known_fields* c
 void add_arguments(common_arguments& same, std::span<const box_field_memory> fields) {
   same.add("fields:", fields.size());
   for (const auto& field : fields)
-    same.add("a field of",
-             fmt::format("{} ({} bytes), halo {};{}, shared {}",
-                         field.type != nullptr ? field.type->name() : "no type",
-                         field.element_bytes, fmt::join(field.widths.low, ","),
-                         fmt::join(field.widths.high, ","), fmt::join(field.shared, ",")));
+    same.add("a field of", fmt::format("{} ({} bytes), halo {};{}, shared {}",
+                                       field.type != nullptr ? field.type->name() : "no type",
+                                       field.element_bytes, joined(field.widths.low, ","),
+                                       joined(field.widths.high, ","), joined(field.shared, ",")));
 }
 
 void check_widths_in_domain(const layout_data& layout, std::size_t number,

@@ -1,11 +1,12 @@
 // Checks the part of a plan that the ranks pass.
 #include <longshore/exchange/detail/plan_parts.hpp>
 
+#include <longshore/core/detail/joined.hpp>
 #include <longshore/core/error.hpp>
 #include <longshore/machine/placement.hpp>
 #include <longshore/transport/agree_on_arguments.hpp>
 
-#include <fmt/ranges.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <numeric>
@@ -18,10 +19,10 @@ std::vector<std::size_t> agree_on_part(team& ranks, std::string_view plan,
   if (part.fields.empty())
     same.add("all", "fields");
   else
-    same.add("fields", fmt::format("{}", fmt::join(part.fields, ",")));
+    same.add("fields", joined(part.fields, ","));
   if (part.width)
-    same.add("widths", fmt::format("{}; {}", fmt::join(part.width->low, ","),
-                                   fmt::join(part.width->high, ",")));
+    same.add("widths",
+             fmt::format("{}; {}", joined(part.width->low, ","), joined(part.width->high, ",")));
   std::vector<std::size_t> numbers;
   agree_on_call(ranks, fmt::format("a part of {}", plan), same, [&] {
     for (const int field : part.fields) {

@@ -36,18 +36,16 @@ std::vector<int> core_order(std::span<const int> cpus, const topology& host) {
   std::size_t core_level = host.levels().size();  // stands for a topology without cores
   for (std::size_t level = 0; level < host.levels().size(); ++level)
     if (host.levels()[level].name == "core") core_level = level;
-  std::vector<std::pair<int, int>> by_thread;  // index of the hardware thread in its core, CPU
+  std::map<int, std::vector<int>> by_thread;  // CPUs by index of the hardware thread in its core
   std::map<int, int> threads_seen;
   for (const int cpu : host.cpus()) {
     if (std::find(cpus.begin(), cpus.end(), cpu) == cpus.end()) continue;
-    by_thread.emplace_back(
-        core_level < host.levels().size() ? threads_seen[host.object_of(core_level, cpu)]++ : 0,
-        cpu);
+    const bool has_cores = core_level < host.levels().size();
+    by_thread[has_cores ? threads_seen[host.object_of(core_level, cpu)]++ : 0].push_back(cpu);
   }
-  std::stable_sort(by_thread.begin(), by_thread.end(),
-                   [](const auto& a, const auto& b) { return a.first < b.first; });
   std::vector<int> ordered;
-  for (const auto& [thread, cpu] : by_thread) ordered.push_back(cpu);
+  for (const auto& [thread, of_thread] : by_thread)
+    ordered.insert(ordered.end(), of_thread.begin(), of_thread.end());
   for (const int cpu : cpus)  // CPUs that the topology does not list
     if (std::find(ordered.begin(), ordered.end(), cpu) == ordered.end()) ordered.push_back(cpu);
   return ordered;

@@ -1,12 +1,13 @@
 // Chooses the transport, reads the options from the environment, and starts the run on the chosen
 // transport.
+#include <longshore/core/detail/joined.hpp>
 #include <longshore/core/environment.hpp>
 #include <longshore/core/error.hpp>
 #include <longshore/core/launcher.hpp>
 #include <longshore/transport/launch/detail/find_transport.hpp>
 #include <longshore/transport/launch/run.hpp>
 
-#include <fmt/ranges.h>
+#include <fmt/core.h>
 
 #include <utility>
 
@@ -24,7 +25,7 @@ std::string chosen_transport(const std::string& requested) {
     const auto found = detail::find_transport(requested);
     if (found.entry == nullptr)
       fail(errc::usage, "transport '{}': {}; available: {}", requested, found.why_missing,
-           fmt::format("{}", fmt::join(available_transports(), ", ")));
+           detail::joined(available_transports()));
     return requested;
   }
   if (!launched()) return "threads";

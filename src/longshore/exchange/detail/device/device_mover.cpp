@@ -5,23 +5,11 @@
 #include <longshore/exchange/device_installation.hpp>
 
 #include <algorithm>
-#include <numeric>
 
 namespace longshore::detail {
 namespace {
 
 constexpr int outgoing_memory = 0, incoming_memory = 1;
-
-void begin(std::vector<std::size_t>& pending, std::size_t count) {
-  pending.resize(count);
-  std::iota(pending.begin(), pending.end(), std::size_t{0});
-}
-
-template <class Links>
-bool has_peer(const Links& links, int peer) {
-  return std::any_of(links.begin(), links.end(),
-                     [&](const auto& link) { return link.peer == peer; });
-}
 
 // Bytes of a buffer.
 element_set bytes_at(std::size_t offset, std::size_t bytes) {
@@ -69,7 +57,7 @@ void device_mover::add_outgoing(const outgoing_message& out, exchange_round& sta
   auto* const peer = peers_ == nullptr ? nullptr : peers_->find(out.peer);
   if (peer != nullptr && peers_->is_read(*peer, out)) {
     transfers_.read += payload_bytes(context_, out);
-    if (!has_peer(lent_, out.peer))
+    if (find_peer(lent_, out.peer) == nullptr)
       lent_.push_back(
           {out.peer, peer->signals_from_peer + round_, peer->signals_to_peer + round_, peer});
     return;
@@ -95,7 +83,7 @@ void device_mover::add_incoming(const incoming_message& in, exchange_round& stag
   }
   auto* const peer = peers_ == nullptr ? nullptr : peers_->find(in.peer);
   if (peer != nullptr && peers_->is_read(*peer, in)) {
-    if (!has_peer(read_, in.peer))
+    if (find_peer(read_, in.peer) == nullptr)
       read_.push_back(
           {in.peer, peer->signals_from_peer + round_, peer->signals_to_peer + round_, peer});
     return add(&peer->memories);
@@ -153,8 +141,8 @@ void device_mover::start(std::span<const combiner> combiners) {
   combiners_ = combiners;
   carrier_started_ = false;
   is_stored_ = false;
-  begin(pending_lent_, lent_.size());
-  begin(still_to_read_, read_.size());
+  await_all(pending_lent_, lent_.size());
+  await_all(still_to_read_, read_.size());
   if (!packed_.empty()) {
     if (!packs_) prepare_packs();
     packs_(device_.stream);
@@ -180,10 +168,7 @@ void device_mover::progress() {
   std::erase_if(still_to_read_, [&](std::size_t i) {
     auto& read = read_[i];
     if (read.from_peer->ready.load(std::memory_order_acquire) < exchange_) return false;
-    if (const auto binding = peers_->follow(*read.source, round_); binding != read.binding) {
-      read.binding = binding;
-      forget_stores();
-    }
+    if (peers_->follow(*read.source, round_, read.binding)) forget_stores();
     driver.wait(device_.device, device_.stream, event_of(read.from_peer->ready_event));
     return true;
   });

@@ -238,12 +238,12 @@ void direct_peers::write_board(std::span<const std::byte> descriptions) {
   std::copy(descriptions.begin(), descriptions.end(), reinterpret_cast<std::byte*>(board_.data()));
 }
 
-std::uint64_t direct_peers::follow(direct_peer& peer, std::size_t round) {
+bool direct_peers::follow(direct_peer& peer, std::size_t round, std::uint64_t& known) {
   const auto binding = peer.signals_from_peer[round].binding.load(std::memory_order_acquire);
   if (binding == peer.binding) [[likely]] {
     if (peer.is_unmapped) [[unlikely]]
       throw_for_unmapped(peer.rank);
-    return binding;
+    return std::exchange(known, binding) != binding;
   }
   peer.binding = binding;
   peer.is_unmapped = false;
@@ -267,7 +267,7 @@ std::uint64_t direct_peers::follow(direct_peer& peer, std::size_t round) {
     }
   }
   if (peer.is_unmapped) throw_for_unmapped(peer.rank);
-  return binding;
+  return std::exchange(known, binding) != binding;
 }
 
 // Until confirm(), a peer whose signals are mapped is assumed to map all that this rank exposes.

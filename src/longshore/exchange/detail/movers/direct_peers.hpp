@@ -87,9 +87,10 @@ class direct_peers {
   void tell_binding(direct_signals& to_peer) const noexcept {
     to_peer.binding.store(binding_, std::memory_order_relaxed);
   }
-  /// Call when `peer` has signalled that its messages may be read. Returns the number of the binding
-  /// to which its memories now belong. Throws errc::out_of_memory if they cannot be mapped.
-  std::uint64_t follow(direct_peer& peer, std::size_t round);
+  /// Call when `peer` has signalled that its messages may be read. Updates its memories, and
+  /// `known`, the number of the binding for which the caller has prepared copies. Returns whether
+  /// `known` has changed. Throws errc::out_of_memory if the memories cannot be mapped.
+  [[nodiscard]] bool follow(direct_peer& peer, std::size_t round, std::uint64_t& known);
 
   /// The fields lie in device memory. Call on all ranks, before movers are made.
   void set_policy_of_devices() noexcept {

@@ -1,25 +1,9 @@
 // Divides the messages of a round among direct reads, posted messages and channels.
 #include <longshore/exchange/detail/movers/link_mover.hpp>
 
-#include <algorithm>
 #include <cassert>
 
 namespace longshore::detail {
-namespace {
-
-void begin(std::vector<std::size_t>& pending, std::size_t count) {
-  pending.clear();
-  for (std::size_t i = 0; i < count; ++i) pending.push_back(i);
-}
-
-template <class Messages>
-auto* find_peer(Messages& messages, int peer) {
-  const auto found = std::find_if(messages.begin(), messages.end(),
-                                  [&](const auto& message) { return message.peer == peer; });
-  return found == messages.end() ? nullptr : &*found;
-}
-
-}  // namespace
 
 link_mover::link_mover(const mover_context& context, const exchange_round& round,
                        direct_peers* peers, std::size_t number)
@@ -135,9 +119,9 @@ void link_mover::start(std::span<const combiner> combiners) {
   has_kept_slots_ = false;
   store_.start(combiners);
   next_sent_ = 0;
-  begin(pending_received_, received_.size());
-  begin(pending_lent_, lent_.size());
-  begin(still_to_read_, read_.size());
+  await_all(pending_received_, received_.size());
+  await_all(pending_lent_, lent_.size());
+  await_all(still_to_read_, read_.size());
   for (const auto& lent : lent_) {
     peers_->tell_binding(*lent.to_peer);
     signal(context_.ranks, lent.to_peer->ready, exchange_, lent.peer);
@@ -182,10 +166,7 @@ void link_mover::progress() {
   std::erase_if(still_to_read_, [&](std::size_t i) {
     auto& read = read_[i];
     if (read.from_peer->ready.load(std::memory_order_acquire) < exchange_) return false;
-    if (const auto binding = peers_->follow(*read.source, round_); binding != read.binding) {
-      read.binding = binding;
-      store_.rebind();
-    }
+    if (peers_->follow(*read.source, round_, read.binding)) store_.rebind();
     store_.arrive(read.number, nullptr, finished);
     return true;
   });

@@ -6,6 +6,7 @@
 #include <longshore/exchange/detail/copy/task_shares.hpp>
 
 #include <algorithm>
+#include <tuple>
 
 namespace longshore::detail {
 namespace {
@@ -104,10 +105,10 @@ void message_store::sort() {
     for (std::size_t p = 0; p < messages_[m].parts.size(); ++p) order_.push_back({m, p});
   const auto key = [this](const place& at) {
     const auto& stored = messages_[at.message].parts[at.part];
-    return std::pair(stored.contributor, stored.number);
+    return std::tuple(stored.contributor, stored.number, at.message, at.part);
   };
-  std::stable_sort(order_.begin(), order_.end(),
-                   [&](const place& a, const place& b) { return key(a) < key(b); });
+  std::sort(order_.begin(), order_.end(),
+            [&](const place& a, const place& b) { return key(a) < key(b); });
 }
 
 void message_store::start(std::span<const combiner> combiners) {

@@ -13,8 +13,10 @@
 #include <longshore/transport/team.hpp>
 #include <longshore/transport/traffic.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <string>
@@ -107,6 +109,20 @@ template <class Message>
   if (bytes % field.stride_bytes != 0 || !box->is_contiguous(bytes / field.stride_bytes))
     return nullptr;
   return field.data + box->first * field.stride_bytes;
+}
+
+/// Returns the link to `peer`, or null if there is none.
+template <class Links>
+[[nodiscard]] auto* find_peer(Links& links, int peer) {
+  const auto found =
+      std::find_if(links.begin(), links.end(), [&](const auto& link) { return link.peer == peer; });
+  return found == links.end() ? nullptr : &*found;
+}
+
+/// An exchange begins: all links, by number, are pending.
+inline void await_all(std::vector<std::size_t>& pending, std::size_t links) {
+  pending.resize(links);
+  std::iota(pending.begin(), pending.end(), std::size_t{0});
 }
 
 /// Stores the incoming messages of a round. Parts are copied on arrival, or combined in the order
