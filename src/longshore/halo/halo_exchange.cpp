@@ -45,7 +45,7 @@ void check_dimension(const rank_grid& grid, const detail::exchanged_field& field
 detail::exchanged_field checked_field(const rank_grid& grid,
                                       const std::optional<halo_widths>& widths,
                                       const field_memory& field, std::size_t index) {
-  detail::exchanged_field exchanged{field, widths.value_or(field.widths)};
+  detail::exchanged_field exchanged{field, widths.value_or(field.widths), index};
   if (field.type == nullptr)
     fail(errc::usage, "the {} field of a halo exchange has no type", detail::nth(index));
   for (int d = 0; d < 3; ++d) {
@@ -107,8 +107,12 @@ halo_exchange::halo_exchange(const rank_grid& grid, const halo_options& options,
                    : options.algorithm;
   const auto known =
       detail::learn_fields_of_neighbours(grid.ranks(), *detail::messenger_of(grid), exchanged);
-  auto rounds = detail::plan_rounds(algorithm_, {grid, exchanged, known}, options.reach,
-                                    !is_mpi_mode(options.mode));
+  // Algorithms of one field after another, and calls of MPI, take each field on its own.
+  const bool has_groups = !is_mpi_mode(options.mode) && algorithm_ != halo_algorithm::sequenced &&
+                          algorithm_ != halo_algorithm::staged_sequenced;
+  const auto groups = has_groups ? detail::first_of_groups(exchanged, known.groups) : exchanged;
+  const auto rounds = detail::plan_rounds(algorithm_, {grid, groups, known.of_rank}, options.reach,
+                                          !is_mpi_mode(options.mode));
   for (const auto& round : rounds)
     rounds_between_ranks_ += detail::stays_within_ranks(grid, round) ? 0 : 1;
   detail::plan_arguments messages("a halo plan", {});
@@ -116,10 +120,10 @@ halo_exchange::halo_exchange(const rank_grid& grid, const halo_options& options,
     if (const auto reason =
             why_not(options.mode, grid.ranks().transport_name(), grid.shape(), grid.wraps()))
       fail(errc::unsupported, "{}", *reason);
-    detail::check_widths(grid, exchanged, known, false);
+    detail::check_widths(grid, exchanged, known.of_rank, false);
     detail::check_messages(grid.ranks(), rounds);
   });
-  auto setup = detail::setup_of_rounds(grid, options.mode, rounds, fields);
+  auto setup = detail::setup_of_rounds(grid, options.mode, rounds, fields, groups);
   setup.workers = options.workers;
   plan_ = {
       grid.ranks(), "a halo plan",

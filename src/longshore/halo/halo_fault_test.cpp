@@ -33,8 +33,11 @@ constexpr bool may_race = true;
 // Exchanges a field by the rounds of a plan.
 void exchange(const rank_grid& grid, halo_mode mode, std::vector<detail::halo_round> rounds,
               const field<double>& u) {
+  const detail::exchanged_field part{u.memory(), halo};
   detail::exchange_plan plan(
-      grid.ranks(), detail::setup_of_rounds(grid, mode, rounds, std::span(&u.memory(), 1)), {});
+      grid.ranks(),
+      detail::setup_of_rounds(grid, mode, rounds, std::span(&u.memory(), 1), std::span(&part, 1)),
+      {});
   plan.start(std::array{std::size_t{0}}, {});
   plan.wait();
 }
@@ -44,7 +47,7 @@ std::vector<detail::halo_round> rounds_of(halo_algorithm algorithm, const rank_g
   const detail::exchanged_field part{u.memory(), halo};
   const auto known = detail::learn_fields_of_neighbours(grid.ranks(), *detail::messenger_of(grid),
                                                         std::span(&part, 1));
-  return detail::plan_rounds(algorithm, {grid, std::span(&part, 1), known});
+  return detail::plan_rounds(algorithm, {grid, std::span(&part, 1), known.of_rank});
 }
 
 // Moves boxes by a distance. Boxes of neighbours have no base address, so this computes with

@@ -121,6 +121,36 @@ TEST(Halo, fields_of_several_types_and_widths_share_their_messages) {
   });
 }
 
+// A plan prepares fields together if they follow each other and are alike on all ranks.
+TEST(Halo, fields_may_be_alike_on_some_ranks_only) {
+  spmd([](team& team) {
+    const rank_grid grid(team);
+    const std::array<std::size_t, 3> extents{4, 5, 3};
+    std::vector<double> memory(600);
+    const std::ptrdiff_t row = 6 + team.rank() % 2;  // rows have a gap on odd ranks
+    const field_view<double> with_gaps(memory.data() + 7 * row + 1 + row, extents,
+                                       {1, row, 7 * row}, 1);
+    for (const auto& [mode, algorithm] : possible_pairs(grid)) {
+      const halo_options options{.algorithm = algorithm, .mode = mode};
+      const field<double> a(grid, extents, 1), b(grid, extents, 1), c(grid, extents, 1),
+          narrow(grid, extents, halo_widths({1, 0, 1}, {1, 1, 0}));
+      const field<std::int64_t> d(grid, extents, 1);
+      halo_exchange halos(grid, options, a, b, with_gaps, c, d, narrow);
+      for (std::uint64_t tag = 1; tag <= 2; ++tag) {
+        const auto fill = [&](std::uint64_t number, const auto&... fields) {
+          (fill_cells(fields, grid, 10 * tag + number++), ...);
+        };
+        const auto expect = [&](std::uint64_t number, const auto&... fields) {
+          (expect_right(fields, 10 * tag + number++, grid, options), ...);
+        };
+        fill(0, a, b, with_gaps, c, d, narrow);
+        halos.exchange();
+        expect(0, a, b, with_gaps, c, d, narrow);
+      }
+    }
+  });
+}
+
 TEST(Halo, memory_of_users_may_have_any_strides) {
   spmd([](team& team) {
     const rank_grid grid(team);

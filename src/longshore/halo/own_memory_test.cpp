@@ -45,10 +45,12 @@ std::optional<std::string> wrong_after_streaming(team& team, const auto& fault) 
   const detail::exchanged_field part{u.memory(), 3};
   const auto known =
       detail::learn_fields_of_neighbours(team, *detail::messenger_of(grid), std::span(&part, 1));
-  auto rounds = detail::plan_rounds(halo_algorithm::standard, {grid, std::span(&part, 1), known});
+  auto rounds =
+      detail::plan_rounds(halo_algorithm::standard, {grid, std::span(&part, 1), known.of_rank});
   fault(rounds[0]);
   const testing::assumed_caches far(team, true);
-  auto setup = detail::setup_of_rounds(grid, halo_mode::channel, rounds, std::span(&u.memory(), 1));
+  auto setup = detail::setup_of_rounds(grid, halo_mode::channel, rounds, std::span(&u.memory(), 1),
+                                       std::span(&part, 1));
   setup.by = detail::carrier::channels;
   detail::exchange_plan plan(team, std::move(setup), {});
   std::optional<std::string> wrong;

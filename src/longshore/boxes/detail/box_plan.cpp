@@ -177,7 +177,7 @@ rank_memories memories_of(const layout_data& layout, std::span<const box_field_m
   rank_memories memories;
   for (std::size_t b = 0; b < layout.first_box(me + 1) - layout.first_box(me); ++b)
     for (std::size_t f = 0; f < fields.size(); ++f)
-      memories.push_back(memory_of_cells(fields[f].boxes[b], static_cast<int>(f)));
+      memories.push_back({field_of_cells(fields[f].boxes[b], static_cast<int>(f))});
   return memories;
 }
 

@@ -35,14 +35,14 @@ struct bound_field {
 
 /// The fields of a memory: one or several, with the same elements.
 using bound_fields = std::vector<bound_field>;
-/// Returns the memory of a block of cells, which is one field. Its elements are bytes, counted from
-/// the first interior cell.
-[[nodiscard]] inline bound_fields memory_of_cells(const field_memory& field, int number) {
+/// Returns a block of cells as a field of a memory. Its elements are bytes, counted from the first
+/// interior cell.
+[[nodiscard]] inline bound_field field_of_cells(const field_memory& field, int number) {
   bound_field bound{field.first, 1, field.element_bytes, number};
   if (field.memory.bytes > 0)
     bound.holder =
         std::make_shared<const memory_holder>(memory_holder{field.memory, field.lifetime});
-  return {std::move(bound)};
+  return bound;
 }
 
 /// The memories of a rank, by their numbers.

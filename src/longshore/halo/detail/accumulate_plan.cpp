@@ -82,7 +82,7 @@ std::unique_ptr<exchange_plan> make_accumulate_plan(const rank_grid& grid,
   team& ranks = grid.ranks();
   const int me = ranks.rank();
   plan_setup setup{.name = "halo", .by = carrier_of_sums(mode), .neighbours = messenger_of(grid)};
-  const auto known = learn_fields_of_neighbours(ranks, *setup.neighbours, fields);
+  const auto known = learn_fields_of_neighbours(ranks, *setup.neighbours, fields).of_rank;
   plan_arguments arguments("an accumulate of halos", {});
   arguments.attempt([&] { check_widths(grid, fields, known, true); });
   std::array<bool, 3> has_low_neighbour{};
@@ -109,7 +109,7 @@ std::unique_ptr<exchange_plan> make_accumulate_plan(const rank_grid& grid,
   rank_memories memories;
   for (const auto& field : fields) {
     const int number = static_cast<int>(memories.size());
-    memories.push_back(memory_of_cells(field.memory, number));
+    memories.push_back({field_of_cells(field.memory, number)});
     setup.types.push_back(field.memory.type);
   }
   std::vector<std::size_t> elements(fields.size(), 1);  // no field is empty

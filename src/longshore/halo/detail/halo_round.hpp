@@ -15,15 +15,18 @@ struct halo_message {
   int peer = -1;
   /// The cells that are sent or filled, as boxes in order.
   std::vector<strided_box> parts = {};
-  /// For each part: the number of its field, and the box of the same cells at the other end. Its
-  /// address is counted from the first interior cell there.
-  std::vector<int> fields = {};
+  /// For each part: its fields, and the box of the same cells at the other end. The box belongs to
+  /// the first field. Its address is counted from the first interior cell there.
+  struct part_fields {
+    std::size_t first, count;
+  };
+  std::vector<part_fields> fields = {};
   std::vector<strided_box> peer_parts = {};
 
   [[nodiscard]] bool exists() const noexcept { return peer >= 0; }
   [[nodiscard]] std::size_t size_bytes() const noexcept {
     std::size_t bytes = 0;
-    for (const auto& part : parts) bytes += part.size_bytes();
+    for (std::size_t i = 0; i < parts.size(); ++i) bytes += parts[i].size_bytes() * fields[i].count;
     return bytes;
   }
 };

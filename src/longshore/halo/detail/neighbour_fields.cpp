@@ -4,6 +4,7 @@
 #include <longshore/core/error.hpp>
 #include <longshore/machine/placement.hpp>
 #include <longshore/transport/detail/handshake_message.hpp>
+#include <longshore/transport/shareable_memory.hpp>
 
 namespace longshore::detail {
 namespace {
@@ -13,6 +14,13 @@ struct told_field {
   std::array<std::size_t, 3> extents;
   std::array<std::ptrdiff_t, 3> strides_bytes;
   std::array<int, 3> low, high, shared;
+
+  friend bool operator==(const told_field&, const told_field&) = default;
+};
+// Fields that follow each other and are alike.
+struct told_fields {
+  told_field each;
+  std::size_t count;
 };
 
 told_field told(const exchanged_field& field) {
@@ -54,21 +62,49 @@ void check_equal_widths(const rank_grid& grid, int neighbour, const halo_directi
 
 }  // namespace
 
-fields_by_rank learn_fields_of_neighbours(team& ranks, messenger& neighbours,
+learned_fields learn_fields_of_neighbours(team& ranks, messenger& neighbours,
                                           std::span<const exchanged_field> fields) {
+  std::vector<told_fields> runs;
+  agreed_numbers begins_group;  // by field: 1 if it is not like the field before, on any rank
+  bool was_shareable = false;
+  for (const auto& field : fields) {
+    const told_fields next{told(field), 0};
+    const bool is_shareable = find_shareable(field.memory.first).has_value();
+    const bool is_alike =
+        !runs.empty() && runs.back().each == next.each && is_shareable == was_shareable;
+    if (!is_alike) runs.push_back(next);
+    begins_group.push_back(is_alike ? 0 : 1);
+    ++runs.back().count;
+    was_shareable = is_shareable;
+  }
   handshake_writer writer;
-  for (const auto& field : fields) writer.add(told(field));
+  writer.add_values(std::span<const told_fields>(runs));
   const std::vector<std::vector<std::byte>> messages(neighbours.peers().size(), writer.take());
   const auto received =
-      neighbours.exchange(messages, agreed_numbers(1), [](const agreed_numbers&) {});
-  fields_by_rank all;
-  for (const auto& field : fields) all[ranks.rank()].push_back(learned(told(field)));
-  for (std::size_t i = 0; i < received.size(); ++i) {
-    auto& of_peer = all[neighbours.peers()[i]];
+      neighbours.exchange(messages, begins_group,
+                          [&](const agreed_numbers& on_any_rank) { begins_group = on_any_rank; });
+  learned_fields known;
+  const auto add = [&](int rank, const told_fields& run) {
+    auto& of_rank = known.of_rank[rank];
+    of_rank.insert(of_rank.end(), run.count, learned(run.each));
+  };
+  for (const auto& run : runs) add(ranks.rank(), run);
+  for (std::size_t i = 0; i < received.size(); ++i)
     for (handshake_reader reader(received[i]); !reader.at_end();)
-      of_peer.push_back(learned(reader.take<told_field>()));
+      add(neighbours.peers()[i], reader.take<told_fields>());
+  for (std::size_t f = 0; f < fields.size(); ++f)
+    if (begins_group[f] == 1) known.groups.push_back(f);
+  return known;
+}
+
+std::vector<exchanged_field> first_of_groups(std::span<const exchanged_field> fields,
+                                             std::span<const std::size_t> groups) {
+  std::vector<exchanged_field> first;
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    first.push_back(fields[groups[g]]);
+    first.back().alike = (g + 1 < groups.size() ? groups[g + 1] : fields.size()) - groups[g];
   }
-  return all;
+  return first;
 }
 
 void check_widths(const rank_grid& grid, std::span<const exchanged_field> fields,

@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
+#include <map>
 
 namespace longshore::detail {
 namespace {
@@ -18,9 +20,10 @@ constexpr std::size_t unjoined_from_bytes = 16384;
 [[noreturn]] void refuse(int sender, const halo_message& sent, int receiver,
                          const std::vector<strided_box>& sent_boxes,
                          const std::vector<strided_box>& expected_boxes) {
-  const auto bytes_of = [](const std::vector<strided_box>& boxes) {
+  const auto bytes_of = [&](const std::vector<strided_box>& boxes) {
     std::size_t bytes = 0;
-    for (const auto& box : boxes) bytes += box.size_bytes();
+    for (std::size_t i = 0; i < boxes.size(); ++i)
+      bytes += boxes[i].size_bytes() * sent.fields[i].count;
     return bytes;
   };
   // The first part that differs.
@@ -35,7 +38,7 @@ constexpr std::size_t unjoined_from_bytes = 16384;
       "{} x {} cells along x, y, z ({} bytes in all), and rank {} expects {} x {} x {} ({} bytes): "
       "blocks that are neighbours along one dimension need equal extents along the others, and the "
       "same fields and widths",
-      sender, receiver, nth(sent.fields[i]), sender, s[0], s[1], s[2], bytes_of(sent_boxes),
+      sender, receiver, nth(sent.fields[i].first), sender, s[0], s[1], s[2], bytes_of(sent_boxes),
       receiver, e[0], e[1], e[2], bytes_of(expected_boxes));
 }
 
@@ -74,12 +77,17 @@ bool is_red(const rank_grid& grid, const halo_direction& direction) {
   return true;  // the neighbour is this rank
 }
 
-// Returns the program of the rounds. `has_calls` tells that MPI calls carry the messages.
+// Returns the program of the rounds. `has_calls` tells that MPI calls carry the messages. A memory
+// holds the fields of a group.
 exchange_program program_of(const rank_grid& grid, std::span<const halo_round> rounds,
-                            std::span<const field_memory> fields, bool has_calls) {
+                            std::span<const exchanged_field> groups, bool has_calls) {
   const team& ranks = grid.ranks();
   exchange_program program;
-  const auto first = [&](int field) { return fields[static_cast<std::size_t>(field)].first; };
+  std::map<std::size_t, int> memory_of;  // by the number of the first field
+  for (const auto& group : groups) memory_of.emplace(group.number, std::ssize(memory_of));
+  const auto elements = [&](const strided_box& box, int memory) {
+    return element_box_of(box, groups[static_cast<std::size_t>(memory)].memory.first);
+  };
   for (const auto& round : rounds) {
     auto& made = program.rounds.emplace_back();
     std::vector<std::size_t> outgoing_bytes, incoming_bytes;
@@ -104,14 +112,16 @@ exchange_program program_of(const rank_grid& grid, std::span<const halo_round> r
       if (out.exists()) program.payload_bytes += out.size_bytes();
       if (out.exists() && (has_calls || out.peer != ranks.rank())) {
         auto& parts = message_for(made.outgoing, outgoing_bytes, out);
-        for (std::size_t i = 0; i < out.parts.size(); ++i)
-          parts.push_back({out.fields[i], element_box_of(out.parts[i], first(out.fields[i]))});
+        for (std::size_t i = 0; i < out.parts.size(); ++i) {
+          const int memory = memory_of.at(out.fields[i].first);
+          parts.push_back({memory, elements(out.parts[i], memory)});
+        }
       }
       if (!in.exists()) continue;
       auto& parts = message_for(made.incoming, incoming_bytes, in);
       for (std::size_t i = 0; i < in.parts.size(); ++i) {
-        const int field = in.fields[i];
-        parts.push_back({field, element_box_of(in.parts[i], first(field)), field,
+        const int memory = memory_of.at(in.fields[i].first);
+        parts.push_back({memory, elements(in.parts[i], memory), memory,
                          element_box_of(in.peer_parts[i], nullptr), in.peer});
       }
     }
@@ -124,8 +134,11 @@ exchange_program program_of(const rank_grid& grid, std::span<const halo_round> r
 std::size_t touched_bytes(std::span<const halo_round> rounds) {
   std::size_t bytes = 0;
   const auto add = [&](const halo_message& message) {
-    for (const auto& part : message.parts)
-      bytes += part.size_bytes() + part.extents[1] * part.extents[2] * shared_line_bytes;
+    for (std::size_t i = 0; i < message.parts.size(); ++i) {
+      const auto& part = message.parts[i];
+      bytes += message.fields[i].count *
+               (part.size_bytes() + part.extents[1] * part.extents[2] * shared_line_bytes);
+    }
   };
   for (const auto& round : rounds)
     for (const auto& pair : round) add(pair.outgoing), add(pair.incoming);
@@ -184,18 +197,20 @@ plan_setup halo_setup(const rank_grid& grid, halo_mode mode) {
 }
 
 plan_setup setup_of_rounds(const rank_grid& grid, halo_mode mode,
-                           std::span<const halo_round> rounds,
-                           std::span<const field_memory> fields) {
+                           std::span<const halo_round> rounds, std::span<const field_memory> fields,
+                           std::span<const exchanged_field> groups) {
   auto setup = halo_setup(grid, mode);
   setup.touched_bytes = touched_bytes(rounds);
+  for (const auto& field : fields) setup.types.push_back(field.type);
   rank_memories memories;
-  for (const auto& field : fields) {
-    memories.push_back(memory_of_cells(field, static_cast<int>(memories.size())));
-    setup.types.push_back(field.type);
+  for (const auto& group : groups) {
+    auto& memory = memories.emplace_back();
+    for (std::size_t f = group.number; f < group.number + group.alike; ++f)
+      memory.push_back(field_of_cells(fields[f], static_cast<int>(f)));
   }
-  setup.programs = {program_of(grid, rounds, fields, is_mpi_mode(mode))};
+  setup.programs = {program_of(grid, rounds, groups, is_mpi_mode(mode))};
   setup.memory = std::make_unique<plan_memory>(grid.ranks(), std::move(memories),
-                                               std::vector<std::size_t>(fields.size(), 1));
+                                               std::vector<std::size_t>(groups.size(), 1));
   return setup;
 }
 

@@ -4,7 +4,7 @@
 #include <longshore/core/bytes.hpp>
 #include <longshore/exchange/detail/exchange_plan.hpp>
 #include <longshore/exchange/field_view.hpp>
-#include <longshore/halo/detail/halo_round.hpp>
+#include <longshore/halo/detail/algorithms/rounds.hpp>
 #include <longshore/halo/mode.hpp>
 #include <longshore/halo/rank_grid.hpp>
 
@@ -34,10 +34,11 @@ void order_calls(exchange_round& round, const rank_grid& grid,
 /// grid must exist until the plan is made.
 [[nodiscard]] plan_setup halo_setup(const rank_grid& grid, halo_mode mode);
 
-/// Returns the setup of the plan of some rounds.
+/// Returns the setup of the plan of some rounds. `groups` has the fields for which they were planned.
 [[nodiscard]] plan_setup setup_of_rounds(const rank_grid& grid, halo_mode mode,
                                          std::span<const halo_round> rounds,
-                                         std::span<const field_memory> fields);
+                                         std::span<const field_memory> fields,
+                                         std::span<const exchanged_field> groups);
 
 /// The bytes that a run of cells touches beyond its own: four runs lie side by side
 /// (copy_batch::add), and share one line that they do not fill.

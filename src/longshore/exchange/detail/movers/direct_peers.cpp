@@ -55,18 +55,20 @@ bool direct_peers::pays(const direct_peer& peer, const element_set& elements,
                         const bound_fields& at_sender, int memory) const {
   constexpr std::size_t packed_from_lines = 64, large_from_bytes = 16384;
   const auto& fields = memories_[static_cast<std::size_t>(memory)];
-  const std::size_t bytes = elements.size() * element_bytes_of(fields);
+  const auto* const box = elements.box();
+  // The fields of a memory of boxes are alike, so the first one decides for all.
+  const auto counted = std::span(fields).first(box != nullptr ? 1 : fields.size());
+  std::size_t bytes = 0;
+  for (const auto& field : counted) bytes += elements.size() * field.element_bytes;
   if (policy_ >= read_policy::all) return policy_ == read_policy::all;
   if (access_.caches_of(peer.rank).packs(bytes)) return false;
   if (policy_ == read_policy::large_contiguous) {
-    const auto* const box = elements.box();
     // Memories of boxes count bytes.
-    return box != nullptr && fields.size() == 1 && bytes >= large_from_bytes &&
-           fields[0].stride_bytes == 1 &&
+    return box != nullptr && bytes >= large_from_bytes && fields[0].stride_bytes == 1 &&
            box->is_contiguous(static_cast<std::ptrdiff_t>(fields[0].element_bytes));
   }
   std::size_t lines = 0;
-  for (std::size_t f = 0; f < fields.size(); ++f)
+  for (std::size_t f = 0; f < counted.size(); ++f)
     lines += line_count(elements, at_sender[f].stride_bytes, fields[f].element_bytes);
   return lines < packed_from_lines || lines * cache_line_bytes <= 2 * bytes;
 }

@@ -87,9 +87,8 @@ std::vector<halo_round> sequenced_rounds(const plan_fields& fields, halo_reach r
                                          rounds_planner plan_one_field) {
   std::vector<halo_round> rounds;
   for (std::size_t i = 0; i < fields.mine.size(); ++i)
-    for (auto& round : plan_one_field({fields.grid, fields.mine.subspan(i, 1), fields.of_rank,
-                                       fields.first + static_cast<int>(i)},
-                                      reach))
+    for (auto& round :
+         plan_one_field({fields.grid, fields.mine.subspan(i, 1), fields.of_rank}, reach))
       rounds.push_back(std::move(round));
   return rounds;
 }

@@ -14,10 +14,13 @@
 
 namespace longshore::detail {
 
-/// A field, and the part of its halo that is exchanged.
+/// A field, and the part of its halo that is exchanged. It may stand for a group of fields that
+/// differ in their addresses only.
 struct exchanged_field {
   field_memory memory;
   halo_widths widths;
+  std::size_t number = 0;  ///< of the field in the plan
+  std::size_t alike = 1;   ///< fields of the group, which have the next numbers
 
   /// The box of `size` cells from cell `begin`. Index 0 is the first interior cell, and halo cells
   /// on low sides have negative indices.
@@ -25,17 +28,16 @@ struct exchanged_field {
                                 const std::array<std::size_t, 3>& size) const noexcept;
 };
 
-/// The fields of a plan, and what this rank knows of those of its neighbours.
+/// The fields of a plan, or the first of each group, and what this rank knows of those of its neighbours.
 struct plan_fields {
   const rank_grid& grid;
   std::span<const exchanged_field> mine;
   /// The fields of each neighbour and of this rank, by rank. Addresses are null.
   const std::map<int, std::vector<exchanged_field>>& of_rank;
-  int first = 0;  ///< the number of the first field of `mine` in the plan
 
   /// The field at the other end of a message that belongs to `mine[i]`.
   [[nodiscard]] const exchanged_field& at(int rank, std::size_t i) const {
-    return of_rank.at(rank)[static_cast<std::size_t>(first) + i];
+    return of_rank.at(rank)[mine[i].number];
   }
 };
 
@@ -61,7 +63,7 @@ void add_part(halo_message& message, const plan_fields& fields, std::size_t i, m
   const strided_box here = box(mine, end, widths), there = box(theirs, other, widths);
   if (here.size_bytes() == 0 && there.size_bytes() == 0) return;
   message.parts.push_back(here);
-  message.fields.push_back(fields.first + static_cast<int>(i));
+  message.fields.push_back({mine.number, mine.alike});
   message.peer_parts.push_back(there);
 }
 
