@@ -106,7 +106,7 @@ def verb_that(raises: BaseException) -> types.ModuleType:
     def run(_: argparse.Namespace) -> int:
         raise raises
 
-    module.__dict__.update(configure=configure, run=run)
+    module.__dict__.update(EXAMPLES="", configure=configure, run=run)
     return module
 
 

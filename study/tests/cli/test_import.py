@@ -54,17 +54,6 @@ def test_equal_text_of_another_file_or_day_is_another_launch(
     assert [launch.session for launch in Store(tmp_path / "store").launches()] == ["p", "p", "q"]
 
 
-def test_a_launch_of_a_former_version_is_not_stored_again(tmp_path: Path) -> None:
-    run(tmp_path, "halobench", str(HALO), "--tag", "t", "--session", "p")
-    [stored] = Store(tmp_path).launches()
-    first, *rest = stored.path.read_text(encoding="utf-8").splitlines(keepends=True)
-    former = json.loads(first)
-    former["launch_id"] = former.pop("content_id")
-    stored.path.write_text(json.dumps(former) + "\n" + "".join(rest), encoding="utf-8")
-    run(tmp_path, "halobench", str(HALO), "--tag", "t", "--session", "p")
-    assert len(list(Store(tmp_path).launches())) == 1
-
-
 def test_a_file_may_have_several_figures_for_several_patterns(tmp_path: Path) -> None:
     file = tmp_path / "two.out"
     file.write_text("rate: 11.25 GB/s latency: 4.5 us\n", encoding="utf-8")

@@ -1,4 +1,5 @@
-"""Values of JSON objects: a number by its path, attributes, and one text for equal objects."""
+"""Values of JSON objects: a number by its path, attributes, one text for equal objects, and the
+document of a command with --json."""
 
 from __future__ import annotations
 
@@ -26,6 +27,10 @@ def _json_value(value: Any) -> Any:
     if isinstance(value, tuple):
         return list(value)
     return dict(value) if isinstance(value, Mapping) else value
+
+
+def print_json(document: Mapping[str, Any]) -> None:
+    print(json.dumps(document, indent=1, ensure_ascii=False))
 
 
 def canonical(factors: Mapping[str, Any]) -> str:

@@ -11,6 +11,7 @@ from types import ModuleType
 from typing import NoReturn
 
 from longshore_study import __version__
+from longshore_study.base.default_store import default_store
 from longshore_study.base.errors import EXIT_INTERRUPTED, EXIT_INVALID, EXIT_OK, LongshoreError, UsageError, suggestion
 from longshore_study.base.terminal_escapes import escaping_streams
 
@@ -120,7 +121,7 @@ def dispatch(arguments: Sequence[str]) -> int:
         raise UsageError(f"unknown command '{command}'{suggestion(command, COMMANDS)} (one of {', '.join(COMMANDS)})")
     parser, module = parser_of(command)
     args = parser.parse_checked(rest)
-    args.store = Path(args.store or os.environ.get("LONGSHORE_STORE") or "longshore-results")
+    args.store = Path(args.store) if args.store else default_store()
     if args.no_color:
         os.environ["NO_COLOR"] = "1"
     return int(module.run(args))
@@ -132,6 +133,7 @@ def parser_of(command: str) -> tuple[Parser, ModuleType]:
     parser = Parser(
         prog=f"longshore {command}",
         description=COMMANDS[command],
+        epilog=module.EXAMPLES,
         allow_abbrev=False,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

@@ -12,6 +12,7 @@ from typing import Any
 
 import argcomplete
 
+from longshore_study.base.default_store import default_store
 from longshore_study.base.errors import LongshoreError, UsageError
 from longshore_study.cli import command_line
 
@@ -72,7 +73,7 @@ def _store_of(words: Sequence[str]) -> Path:
     """The folder of results, from the command line, LONGSHORE_STORE or the default."""
     given = [words[k + 1] for k, word in enumerate(words[:-1]) if word == "--store"]
     given += [word.partition("=")[2] for word in words if word.startswith("--store=")]
-    return Path((given or [os.environ.get("LONGSHORE_STORE") or "longshore-results"])[-1]).expanduser()
+    return (Path(given[-1]) if given else default_store()).expanduser()
 
 
 def _stored(kinds: Sequence[str], path: Path) -> list[str]:

@@ -18,6 +18,7 @@ from typing import Any
 from longshore_study.base.durations import clock
 from longshore_study.base.errors import EXIT_OK, LongshoreError
 from longshore_study.base.groups import grouped
+from longshore_study.base.json_values import attributes, print_json
 from longshore_study.execution import batch_systems
 from longshore_study.execution.batch_systems import JobRequest
 from longshore_study.execution.launchers import nodes_of
@@ -184,7 +185,7 @@ def _print_plan(args: argparse.Namespace, states: Sequence[StateRun], groups: di
             }
             for submit, script, cs in jobs
         ]
-        print(json.dumps({"schema": 1, "jobs": rows}, indent=1))
+        print_json({"schema": 1, "jobs": rows})
         return EXIT_OK
     for submit, script, commands in jobs:
         print(f"# would be submitted with:\n{shlex.join(submit)}\n# with this script:\n{script}# which starts:")
@@ -195,8 +196,7 @@ def _print_plan(args: argparse.Namespace, states: Sequence[StateRun], groups: di
 
 def _print_submitted(args: argparse.Namespace, target: Target, submitted: list[dict[str, Any]]) -> None:
     if args.json:
-        print(json.dumps({"schema": 1, "study": target.study, "tag": target.tag, "session": target.session,
-                          "jobs": submitted}, indent=1))  # fmt: skip
+        print_json({"schema": 1, **attributes(target, "study tag session"), "jobs": submitted})
         return
     for row in submitted:
         after = f", after job {row['after']}" if row["after"] else ""

@@ -11,10 +11,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TextIO
 
-from longshore_study.base import expression
 from longshore_study.base.errors import EXIT_INVALID, EXIT_OK, LongshoreError, UsageError
 from longshore_study.base.expression import Expression
+from longshore_study.cli.options import add_margin, add_names, add_where
 from longshore_study.cli.result_output import write_file
+from longshore_study.compare.comparison import CompareOptions, compare
 from longshore_study.compare.estimate import PLAIN
 from longshore_study.compare.pairing import known_factors
 from longshore_study.metrics import variant_rows
@@ -57,18 +58,15 @@ FIXED = ("study", "tag", "session", "launch", "started", "position", "pattern", 
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.epilog = EXAMPLES
-    parser.add_argument("names", metavar="NAME", nargs="*", help="tags or studies (default: all that is stored)")
+    add_names(parser)
     parser.add_argument(
         "--format", choices=(*export_tables.FORMATS, "reframe"),
         help="csv, json, jsonl, markdown, latex, parquet, or reframe for a run report of ReFrame (default: by the "
         "suffix of FILE; csv on stdout)",
     )  # fmt: skip
     parser.add_argument("--compare", nargs=2, metavar=("REF", "NEW"), help="export the rows of this comparison")
-    parser.add_argument("--margin", metavar="M", help="margin of the comparison: 5%% or 0.05")
-    parser.add_argument(
-        "--where", metavar="CONDITION", type=expression.parse, help="only rows that meet it, such as 'nodes > 1'"
-    )
+    add_margin(parser, "margin of the comparison: 5%% or 0.05")
+    add_where(parser)
     parser.add_argument(
         "--for", dest="purpose", choices=("paper",), help="a table of medians with 95%% intervals (LaTeX or Markdown)"
     )
@@ -180,15 +178,8 @@ def _export_comparison(args: argparse.Namespace, store: Store) -> int:
         raise UsageError(
             "--compare exports the rows of two tags; it cannot be combined with names, --samples or reframe"
         )
-    from longshore_study.compare.comparison import (  # noqa: PLC0415 - only for this table
-        CompareOptions,
-        compare,
-        parse_margin,
-    )
-
-    margin = parse_margin(args.margin) if args.margin is not None else None
     reference, new = selection.sides(store, list(args.compare))
-    comparison = compare(reference, new, CompareOptions(margin=margin, where=args.where))
+    comparison = compare(reference, new, CompareOptions(margin=args.margin, where=args.where))
     rows = []
     for row in comparison.rows:
         low, high = row.interval or (None, None)

@@ -16,7 +16,8 @@ from typing import Any
 from longshore_study.base.errors import EXIT_OK, LongshoreError, UsageError
 from longshore_study.base.terminal import count
 from longshore_study.base.units import unit_of
-from longshore_study.cli.result_output import print_json
+from longshore_study.cli.options import from_1
+from longshore_study.cli.result_output import print_result
 from longshore_study.importers import formats
 from longshore_study.importers.imported import Columns, Imported, MetricChoice, Options
 from longshore_study.store.launch_store import Launch, Store
@@ -50,7 +51,6 @@ repetitions, except for the records of longshore-bench.
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.epilog = EXAMPLES
     parser.add_argument("format", metavar="FORMAT", help=", ".join(formats.FORMATS))
     parser.add_argument("files", metavar="FILE", nargs="+", type=Path, help="output of the program")
     parser.add_argument(
@@ -60,8 +60,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--session", help="the day or job of the measurement (default: today)")
     parser.add_argument("--study", help="name of the study in the store (default: the format)")
     parser.add_argument("--partial", action="store_true", help="accept an output that was cut short, and mark it")
-    parser.add_argument("--ranks-per-node", type=int, metavar="N", help="if the output does not tell")
-    parser.add_argument("--ranks", type=int, metavar="N", help="if the output does not tell")
+    for option in ("--ranks-per-node", "--ranks"):
+        parser.add_argument(option, type=from_1(option), metavar="N", help="if the output does not tell")
     parser.add_argument(
         "--factor",
         action="append",
@@ -156,13 +156,14 @@ def run(args: argparse.Namespace) -> int:
         first_places.setdefault((candidate.tag, candidate.content_id), place)
         figures = _figure_count(imported)
         rows.append({"file": str(candidate.file), "figures": figures, "warnings": warnings, "stored": not why_not})
+    where = f"{study}, tag {args.tag}, session {session}"
     if is_series:
         tags = sorted({candidate.tag for candidate in candidates})
         named = f"tag {tags[0]}" if len(tags) == 1 else f"{len(tags)} tags from {tags[0]} to {tags[-1]}"
         sessions = len({(candidate.tag, candidate.session) for candidate in candidates})
-        _print(args, _by_file(rows), f"{study}, {named}, {count(sessions, 'session')}")
-    else:
-        _print(args, rows, f"{study}, tag {args.tag}, session {session}")
+        rows, where = _by_file(rows), f"{study}, {named}, {count(sessions, 'session')}"
+    document = {"schema": 1, "study_tag_session": where, "rows": rows}
+    print_result(args, lambda: document, lambda: _print(rows, where))
     return EXIT_OK
 
 
@@ -184,9 +185,6 @@ def _by_file(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _options(args: argparse.Namespace, format_name: str) -> Options:
-    for option, value in (("--ranks-per-node", args.ranks_per_node), ("--ranks", args.ranks)):
-        if value is not None and value < 1:
-            raise UsageError(f"{option} must be at least 1, not {value}")
     return Options(
         partial=args.partial,
         ranks_per_node=args.ranks_per_node,
@@ -224,28 +222,19 @@ class _Stored:
     def __init__(self, launches: Iterable[Launch], metric: MetricChoice | None) -> None:
         self._sessions: dict[tuple[str, str], str] = {}
         """The session by (tag, launch_id) and by (tag, content_id)."""
-        self._former: set[tuple[str, str, str]] = set()
-        """Tag, content_id and session of launches that former versions of this program stored.
-        Their launch_id is the content_id."""
         self._counts: Counter[tuple[str, str]] = Counter()
         self._metric = metric.name if metric else ""
         self._quantities: dict[str, tuple[str, Record]] = {}
         """The first launch with the metric, and the metric, by pattern."""
         for launch in launches:
             self._counts[launch.tag, launch.session] += 1
-            launch_id, content_id = (str(launch.envelope.get(name)) for name in ("launch_id", "content_id"))
-            self._sessions.setdefault((launch.tag, launch_id), launch.session)
-            if "content_id" in launch.envelope:
-                self._sessions.setdefault((launch.tag, content_id), launch.session)
-            else:
-                self._former.add((launch.tag, launch_id, launch.session))
+            for name in ("launch_id", "content_id"):
+                self._sessions.setdefault((launch.tag, str(launch.envelope.get(name))), launch.session)
             for pattern, found in self._quantities_of(launch.results):
                 self._quantities.setdefault(pattern, (f"tag {launch.tag}, session {launch.session}", found))
 
     def session_of(self, run: _Run) -> str | None:
         """The session of this run, if it is stored."""
-        if (run.tag, run.content_id, run.session) in self._former:
-            return run.session
         return self._sessions.get((run.tag, run.launch_id))
 
     def count_of(self, tag: str, session: str) -> int:
@@ -367,10 +356,7 @@ def _significant_digits(value: float) -> int:
     return len(mantissa.replace(".", "").strip("-0"))
 
 
-def _print(args: argparse.Namespace, rows: list[dict[str, Any]], where: str) -> None:
-    if args.json:
-        print_json({"schema": 1, "study_tag_session": where, "rows": rows})
-        return
+def _print(rows: list[dict[str, Any]], where: str) -> None:
     for row in rows:
         if row["stored"]:
             print(f"{row['file']}: {count(row['figures'], 'figure')} stored in {where}")

@@ -31,7 +31,6 @@ takes the margin and the number of rows into account."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.epilog = EXAMPLES
     parser.add_argument("study", metavar="STUDY.toml", help="the study file")
 
 
@@ -39,7 +38,7 @@ def run(args: argparse.Namespace) -> int:
     plan = make_plan(load(args.study))
     stored = list(Store(args.store).launches(plan.study.name))
     answer = describe(plan, TimeEstimate(stored), stored, others=args.json or args.verbose)
-    print_result(args, answer, lambda: _print(plan, answer, show_sweep=args.verbose))
+    print_result(args, lambda: answer, lambda: _print(plan, answer, show_sweep=args.verbose))
     return EXIT_OK
 
 

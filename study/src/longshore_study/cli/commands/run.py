@@ -19,7 +19,6 @@ exit status: 0 all recorded, 1 a launch failed (it is recorded as failed), 3 can
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.epilog = EXAMPLES
     parser.add_argument("study", metavar="STUDY.toml", help="the study file ('longshore init' writes one)")
     add_session_options(parser)
     parser.add_argument(

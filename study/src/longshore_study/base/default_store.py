@@ -1,0 +1,15 @@
+"""The folder of results of commands without --store."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+
+def default_store() -> Path:
+    return Path(os.environ.get("LONGSHORE_STORE") or "longshore-results")
+
+
+def store_option(store: Path) -> list[str]:
+    """The words of a command that use this store. None for the default."""
+    return [] if store.resolve() == default_store().resolve() else ["--store", str(store)]
