@@ -24,10 +24,11 @@ class LaunchConfiguration:
     environment: Mapping[str, str | None] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
 class LaunchResolver:
-    def __init__(self, plan: Plan, configurations: Mapping[str | None, LaunchConfiguration]) -> None:
-        self.plan = plan
-        self.configurations = configurations
+    plan: Plan
+    configurations: Mapping[str | None, LaunchConfiguration]
+    """By stack."""
 
     def configuration_of(self, cell: Cell) -> LaunchConfiguration:
         return self.configurations[stack_of(cell)]

@@ -104,27 +104,17 @@ class Deadline:
             raise OutOfTime
 
 
+@dataclass(frozen=True)
 class Runner:
-    def __init__(
-        self,
-        plan: Plan,
-        target: Target,
-        resolver: LaunchResolver,
-        progress: Progress,
-        *,
-        deadline: Deadline | None = None,
-        extra_keys: dict[str, Any] | None = None,
-        heartbeat: Callable[[], None] = lambda: None,
-    ) -> None:
-        """`extra_keys` are added to every envelope. `heartbeat` is called every second during a
-        launch."""
-        self.plan = plan
-        self.target = target
-        self.resolver = resolver
-        self.progress = progress
-        self.deadline = deadline
-        self.extra_keys = extra_keys or {}
-        self.heartbeat = heartbeat
+    plan: Plan
+    target: Target
+    resolver: LaunchResolver
+    progress: Progress
+    deadline: Deadline | None = None
+    extra_keys: dict[str, Any] = field(default_factory=dict)
+    """Keys of every envelope."""
+    heartbeat: Callable[[], None] = lambda: None
+    """Called every second during a launch."""
 
     def run(self, launches: Iterable[PlannedLaunch], signals: Signals, summary: Summary) -> None:
         """Runs and records `launches`, and updates `summary`. Raises Interrupted on a signal, and

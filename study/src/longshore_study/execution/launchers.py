@@ -9,7 +9,7 @@ import shutil
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 from longshore_study.base.errors import LongshoreError
 from longshore_study.host import elf, mpi
@@ -32,7 +32,7 @@ class Command:
 
 
 class Launcher(Protocol):
-    name: str
+    name: ClassVar[str]
 
     def command(self, cell: Cell, program: list[str]) -> Command: ...
 
@@ -55,18 +55,17 @@ def nodes_of(cell: Cell, choice: LauncherChoice) -> int | None:
     return -(-cell.ranks // choice.ranks_per_node) if choice.ranks_per_node else None
 
 
+@dataclass(frozen=True)
 class LocalLauncher:
     """Starts ranks as threads of the program, or with mpirun: on this machine, or on the nodes of
     the job in which longshore runs."""
 
-    name = "local"
-
-    def __init__(self, mpi: Mpi | None, choice: LauncherChoice | None = None, shmem: Mpi | None = None) -> None:
-        self.mpi = mpi
-        self.choice = choice or LauncherChoice()
-        self.shmem = shmem
-        """oshrun, if it is installed. In some installations mpirun cannot start programs of
-        OpenSHMEM."""
+    mpi: Mpi | None
+    choice: LauncherChoice = field(default_factory=LauncherChoice)
+    shmem: Mpi | None = None
+    """oshrun, if it is installed. In some installations mpirun cannot start programs of
+    OpenSHMEM."""
+    name: ClassVar[str] = "local"
 
     def command(self, cell: Cell, program: list[str]) -> Command:
         if not needs_launcher(cell):
@@ -83,24 +82,23 @@ class LocalLauncher:
         return Command(argv, {**mpi.environment(starter, transport), **cell.environment}, f"default of {starter.kind}")
 
 
+@dataclass(frozen=True)
 class _JobLauncher:
     """Starts programs in the allocation of a batch system in which longshore runs. Even a program
     whose ranks are threads is started by the launcher, because longshore may run on a login node.
     """
 
-    name: str
-    system: str
-    marks: tuple[str, ...]
+    path: str
+    choice: LauncherChoice
+    name: ClassVar[str]
+    system: ClassVar[str]
+    marks: ClassVar[tuple[str, ...]]
     """Environment variables of the jobs of the system."""
-    place: str
+    place: ClassVar[str]
     """Where launches run, and `way_in`: how users get there."""
-    way_in: str
-    batch: str
+    way_in: ClassVar[str]
+    batch: ClassVar[str]
     """The kind of launcher that submits jobs."""
-
-    def __init__(self, path: str, choice: LauncherChoice) -> None:
-        self.path = path
-        self.choice = choice
 
     def command(self, cell: Cell, program: list[str]) -> Command:
         if cell.external is not None and not cell.external.launch:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -33,8 +33,8 @@ class StudyReader:
 
     def __init__(self, problems: Problems) -> None:
         self.problems = problems
-        self.levels_of_externals: dict[str, list[Any]] = {}
         self.machines = MachineReader(problems)
+        self.levels_of_externals: dict[str, list[Any]] = {}
 
     def study(self, document: TomlTable, text: str) -> Study:
         document.known_keys(SECTIONS, "table")
@@ -43,9 +43,7 @@ class StudyReader:
         general = _launch_settings(settings, LaunchSettings())
         blocks = tuple(part for block in document.tables("pattern") for part in self.pattern(block, general))
         externals = tuple(part for block in document.tables("external") for part in self.external(block, general))
-        for external in externals:
-            for name, levels in external.between.items():
-                self.levels_of_externals.setdefault(name, []).extend(levels)
+        self.levels_of_externals = _union(external.between for external in externals)
         if not blocks and not externals and "pattern" not in document and "external" not in document:
             document.problem("nothing to run: a study needs at least one [[pattern]]")
         return Study(
@@ -294,7 +292,7 @@ def _exclude(block: TomlTable, levels: Mapping[str, list[Any]], known: Mapping[s
     return tuple(conditions)
 
 
-def _union(tables: list[dict[str, list[Any]]]) -> dict[str, list[Any]]:
+def _union(tables: Iterable[Mapping[str, list[Any]]]) -> dict[str, list[Any]]:
     """All levels of each factor."""
     found: dict[str, list[Any]] = {}
     for table in tables:

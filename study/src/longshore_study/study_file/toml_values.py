@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 from typing import Any
 
 from longshore_study.base.durations import EXAMPLES, parse_duration
@@ -13,13 +14,15 @@ from longshore_study.base.errors import UsageError, suggestion
 from longshore_study.study_file.toml_positions import Path, line_of
 
 
+@dataclass(frozen=True)
 class Problems:
-    """The mistakes in a file: (line, message). `path` is the name of the file in messages."""
+    """The mistakes in a file."""
 
-    def __init__(self, path: str, lines: dict[Path, int]) -> None:
-        self.path = path
-        self.lines = lines
-        self.found: list[tuple[int, str]] = []
+    path: str
+    """The name of the file in messages."""
+    lines: dict[Path, int]
+    found: list[tuple[int, str]] = field(default_factory=list)
+    """The line and the message of each."""
 
     def add(self, where: Path, message: str) -> None:
         """`where` is the path of keys to the wrong value."""
@@ -27,14 +30,14 @@ class Problems:
         self.found.append((line, f"{self.path}:{line}: {message}"))
 
 
+@dataclass(frozen=True)
 class TomlTable:
-    """Typed access to the values of a table. Mistakes go to `problems`. `where` is the path of keys
-    to the table."""
+    """Typed access to the values of a table. Mistakes go to `problems`."""
 
-    def __init__(self, problems: Problems, content: dict[str, Any], where: Path = ()) -> None:
-        self.problems = problems
-        self.content = content
-        self.where = where
+    problems: Problems
+    content: dict[str, Any]
+    where: Path = ()
+    """The path of keys to the table."""
 
     def __contains__(self, key: str) -> bool:
         return key in self.content
