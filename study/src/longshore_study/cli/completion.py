@@ -33,15 +33,15 @@ def complete() -> None:
     """Writes the candidates to the shell, and exits. Only the typed command is imported."""
     *_, words, _ = argcomplete.split_line(os.environ["COMP_LINE"], int(os.environ["COMP_POINT"]))
     try:
-        typed = command_line.split_arguments(words[1:])[0]
+        typed = command_line.root_parser().parse_known_args(words[1:])[0].words[:1]
     except UsageError:
-        typed = None
+        typed = []
     root = argparse.ArgumentParser("longshore", allow_abbrev=False)
     root.add_argument("--version", action="store_true", help="print the version")
     command_line.add_shared_options(root)
     commands = root.add_subparsers()
     for name, description in command_line.COMMANDS.items():
-        parents = [command_line.parser_of(name)[0]] if name == typed else []
+        parents = [command_line.parser_of(name)[0]] if name in typed else []
         parser = commands.add_parser(name, help=description, parents=parents, add_help=False, allow_abbrev=False)
         for action in parser._actions:  # noqa: SLF001 - argparse has no public access
             if completer := _completer(name, action, _store_of(words)):
