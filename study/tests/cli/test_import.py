@@ -35,7 +35,7 @@ def test_a_file_becomes_a_launch(tmp_path: Path, capsys: pytest.CaptureFixture[s
 def test_importing_twice_does_not_count_twice(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run(tmp_path, "halobench", str(HALO), "--tag", "old", "--session", "p")
     assert run(tmp_path, "halobench", str(HALO), "--tag", "old", "--session", "p", "--json") == 0
-    assert "already stored, in session 'p'" in capsys.readouterr().out
+    assert "is the same as a launch of session 'p'" in capsys.readouterr().out
     assert len(list(Store(tmp_path).launches())) == 1
     assert run(tmp_path, "halobench", str(HALO), "--tag", "another") == 0
     assert len(list(Store(tmp_path).launches())) == 2

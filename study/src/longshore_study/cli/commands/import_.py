@@ -126,36 +126,34 @@ def run(args: argparse.Namespace) -> int:
     for candidate in candidates:
         stored.refuse_other_quantity(candidate)
     launch_counts: Counter[str] = Counter()
-    first_places: dict[tuple[str, str], str] = {}
     rows: list[dict[str, Any]] = []
     for candidate in candidates:
         imported = candidate.imported
         warnings = list(imported.warnings)
         if imported.why_incomplete:
             warnings.append(f"{candidate.file}: {imported.why_incomplete}; stored as partial")
-        why_not = _why_not_stored(candidate, first_places, stored)
-        if why_not:
-            warnings.append(f"{candidate.file}: {why_not}")
+        run = f"{candidate.file}: run {candidate.number}"
+        same = stored.places.get((candidate.tag, candidate.launch_id))
+        if same:
+            warnings.append(f"{run} is the same as {same}, to the last digit; not stored again")
         else:
-            content = (candidate.tag, candidate.content_id)
-            if not is_series and (equal := first_places.get(content) or stored.place_of(*content)):
-                warnings.append(
-                    f"{candidate.file}: run {candidate.number} has the figures of {equal}, to the last digit"
-                )
+            equal = stored.places.get((candidate.tag, candidate.content_id))
+            if equal and not is_series:
+                warnings.append(f"{run} has the figures of {equal}, to the last digit")
             cell_text = json.dumps(imported.cell, sort_keys=True)
             envelope = {
                 "study": study, "tag": candidate.tag, "session": candidate.session, "cell": imported.cell,
                 "launch_id": candidate.launch_id, "content_id": candidate.content_id,
                 "launch_index": launch_counts[cell_text], "exit_status": 0,
             }  # fmt: skip
-            number = stored.count_of(candidate.tag, candidate.session) + sum(launch_counts.values()) + 1
+            number = stored.counts[candidate.tag, candidate.session] + launch_counts.total() + 1
             store.write_launch(envelope | _origin(format_name, candidate.file, imported), imported.lines, number)
             launch_counts[cell_text] += 1
         place = f"run {candidate.number}" + ("" if len(args.files) == 1 else f" of {candidate.file}")
-        first_places.setdefault((candidate.tag, candidate.launch_id), place)
-        first_places.setdefault((candidate.tag, candidate.content_id), place)
+        for known in (candidate.launch_id, candidate.content_id):
+            stored.places.setdefault((candidate.tag, known), place)
         figures = _figure_count(imported)
-        rows.append({"file": str(candidate.file), "figures": figures, "warnings": warnings, "stored": not why_not})
+        rows.append({"file": str(candidate.file), "figures": figures, "warnings": warnings, "stored": not same})
     where = f"{study}, tag {args.tag}, session {session}"
     if is_series:
         tags = sorted({candidate.tag for candidate in candidates})
@@ -217,32 +215,23 @@ def _factor(text: str) -> tuple[str, int | str]:
 
 
 class _Stored:
-    """The launches of the study that are stored already."""
+    """What is known of the launches of the study."""
 
     def __init__(self, launches: Iterable[Launch], metric: MetricChoice | None) -> None:
-        self._sessions: dict[tuple[str, str], str] = {}
-        """The session by (tag, launch_id) and by (tag, content_id)."""
-        self._counts: Counter[tuple[str, str]] = Counter()
+        self.places: dict[tuple[str, str], str] = {}
+        """Where a launch was found first, by (tag, launch_id) and by (tag, content_id)."""
+        self.counts: Counter[tuple[str, str]] = Counter()
+        """The number of stored launches by tag and session."""
         self._metric = metric.name if metric else ""
         self._quantities: dict[str, tuple[str, Record]] = {}
         """The first launch with the metric, and the metric, by pattern."""
         for launch in launches:
-            self._counts[launch.tag, launch.session] += 1
+            self.counts[launch.tag, launch.session] += 1
             for name in ("launch_id", "content_id"):
-                self._sessions.setdefault((launch.tag, str(launch.envelope.get(name))), launch.session)
+                place = f"a launch of session '{launch.session}'"
+                self.places.setdefault((launch.tag, str(launch.envelope.get(name))), place)
             for pattern, found in self._quantities_of(launch.results):
                 self._quantities.setdefault(pattern, (f"tag {launch.tag}, session {launch.session}", found))
-
-    def session_of(self, run: _Run) -> str | None:
-        """The session of this run, if it is stored."""
-        return self._sessions.get((run.tag, run.launch_id))
-
-    def count_of(self, tag: str, session: str) -> int:
-        return self._counts[tag, session]
-
-    def place_of(self, tag: str, content_id: str) -> str | None:
-        session = self._sessions.get((tag, content_id))
-        return None if session is None else f"a launch of session '{session}'"
 
     def refuse_other_quantity(self, run: _Run) -> None:
         """Raises UsageError if a figure of the run is stored with another meaning."""
@@ -265,15 +254,6 @@ class _Stored:
 
 def _meaning(metric: Record) -> tuple[str, str]:
     return unit_of(str(metric.get("unit", ""))).dimension, str(metric.get("better", "higher"))
-
-
-def _why_not_stored(run: _Run, first_places: Mapping[tuple[str, str], str], stored: _Stored) -> str | None:
-    """The reason if the same run was read before (`first_places`, by tag and launch_id) or is
-    stored already. None for a new run."""
-    if first := first_places.get((run.tag, run.launch_id)):
-        return f"run {run.number} is the same as {first}, to the last digit; stored once"
-    earlier = stored.session_of(run)
-    return f"already stored, in session '{earlier}'; not stored again" if earlier else None
 
 
 def _origin(format_name: str, path: Path, imported: Imported) -> dict[str, Any]:
