@@ -9,6 +9,7 @@ import os
 import shutil
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, TextIO
 
 STYLES = {
@@ -203,3 +204,20 @@ def print_line(text: str = "", style: str | None = None, stream: TextIO | None =
     from rich.text import Text  # noqa: PLC0415
 
     Console(file=stream, highlight=False, emoji=False).print(Text(text, style=STYLES.get(style, style)), soft_wrap=True)
+
+
+def print_unless_closed(text: str, stream: TextIO) -> None:
+    """Prints a line. Ignores the error if the reader of a pipe (`| head`) is gone."""
+    try:
+        print(text, file=stream, flush=True)
+    except OSError:
+        with suppress(OSError, ValueError):
+            abandon(stream)
+
+
+def abandon(stream: TextIO) -> None:
+    """Sends what a broken stream still holds to /dev/null. Otherwise Python fails with exit status
+    120 when it flushes the stream at exit."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)

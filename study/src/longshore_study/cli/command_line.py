@@ -13,6 +13,7 @@ from typing import NoReturn
 from longshore_study import __version__
 from longshore_study.base.default_store import default_store
 from longshore_study.base.errors import EXIT_INTERRUPTED, EXIT_INVALID, EXIT_OK, LongshoreError, UsageError, suggestion
+from longshore_study.base.terminal import abandon
 from longshore_study.base.terminal_escapes import escaping_streams
 
 COMMANDS = {
@@ -144,13 +145,13 @@ def _main(arguments: Sequence[str] | None) -> int:
         print(f"longshore: {line}", file=sys.stderr)
         return error.exit_status
     except BrokenPipeError:
-        _abandon_output()  # the reader of the pipe (`| head`) is gone
+        abandon(sys.stdout)  # the reader of the pipe (`| head`) is gone
         return EXIT_OK
     except OSError as error:
         try:
             sys.stdout.flush()
         except OSError:  # the disk of stdout is full
-            _abandon_output()
+            abandon(sys.stdout)
         place = f"{error.filename}: " if error.filename else ""
         print(f"longshore: {place}{error.strerror or error}".replace("\n", "\\n"), file=sys.stderr)
         return EXIT_INVALID
@@ -158,11 +159,3 @@ def _main(arguments: Sequence[str] | None) -> int:
         print("longshore: interrupted", file=sys.stderr)
         return EXIT_INTERRUPTED
     return status
-
-
-def _abandon_output() -> None:
-    """Redirects stdout to /dev/null. Otherwise Python fails again when it flushes the buffer at
-    exit."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())
-    os.close(nowhere)

@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from longshore_study.base.errors import LongshoreError
 from longshore_study.base.json_values import attributes
@@ -24,6 +24,7 @@ from longshore_study.execution.child_process import ChildResult, Signals, run_ch
 from longshore_study.execution.external_output import imported_lines
 from longshore_study.execution.launch_resolver import LaunchResolver, program_of
 from longshore_study.execution.launchers import Command
+from longshore_study.execution.progress import LineProgress, Outcome
 from longshore_study.execution.session_folder import Target, scratch_file
 from longshore_study.planning.plan import Cell, Plan, PlannedLaunch
 from longshore_study.planning.time_estimate import TimeEstimate
@@ -35,22 +36,6 @@ EXIT_LAUNCH_FAILED = 1
 _FRAME = re.compile(r"\s*-{20,}\s*")
 _MIN_FREE_BYTES = 64 * 2**10
 MAX_RECORD_BYTES = 512 * 2**20  # of one launch, whose records are held in memory
-
-
-@dataclass(frozen=True)
-class Outcome:
-    launch: PlannedLaunch
-    seconds: float
-    failure: str | None
-    """The reason why the launch is not a valid measurement; None if it is valid."""
-    skipped: str | None = None
-    """The reason if the program skipped every variant, which is not a failure."""
-
-
-class Progress(Protocol):
-    def begin(self, launch: PlannedLaunch) -> None: ...
-    def tick(self) -> None: ...
-    def end(self, outcome: Outcome) -> None: ...
 
 
 @dataclass
@@ -109,7 +94,7 @@ class Runner:
     plan: Plan
     target: Target
     resolver: LaunchResolver
-    progress: Progress
+    progress: LineProgress
     deadline: Deadline | None = None
     extra_keys: dict[str, Any] = field(default_factory=dict)
     """Keys of every envelope."""

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from longshore_study.base import terminal
+from longshore_study.base.durations import duration
 from longshore_study.base.errors import EXIT_OK
 from longshore_study.base.json_values import attributes
 from longshore_study.cli.result_output import print_result
-from longshore_study.execution.progress import duration
 from longshore_study.patterns import CONTROL
 from longshore_study.planning.launch_length import Advice, advise
 from longshore_study.planning.plan import Plan, make_plan, missing_programs
