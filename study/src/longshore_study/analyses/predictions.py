@@ -11,7 +11,7 @@ from typing import Any
 from longshore_study.analyses import communication_model
 from longshore_study.analyses.communication_model import Costs, Exchange, NotModelledError
 from longshore_study.analyses.model_parameters import CostsKey, costs_by_session_and_layout, costs_key
-from longshore_study.base.json_values import canonical, number_in
+from longshore_study.base.json_values import canonical, positive_in
 from longshore_study.metrics.variant_results import factors_of
 from longshore_study.metrics.variant_rows import reading_order
 from longshore_study.patterns import PATTERNS, pattern_rank
@@ -85,11 +85,11 @@ def _prediction(
     key: CostsKey, pattern: str, members: list[tuple[Launch, Record]], costs: Costs | None
 ) -> Prediction | None:
     phase = PATTERNS[pattern].modelled_phase
-    seconds = [value for _, result in members if (value := _positive(result, "phases", phase))]
+    seconds = [value for _, result in members if (value := positive_in(result, "phases", phase))]
     if not seconds:
         return None
     launch, result = members[0]
-    begun = [value for _, result in members if (value := _positive(result, "phases_least", phase))]
+    begun = [value for _, result in members if (value := positive_in(result, "phases_least", phase))]
     since = median(begun) if begun else None
     row = Prediction(*key[:3], pattern, factors_of(launch, result), phase, median(seconds), len(seconds), since)
     try:
@@ -108,7 +108,7 @@ def _exchange(launch: Launch, result: Record) -> Exchange:
         raise NotModelledError("one rank exchanges nothing")
     if variant.get("key_pattern", "uniform") != "uniform" and variant.get("splitters") != "sampled":
         raise NotModelledError(f"keys are {variant['key_pattern']}: the model has blocks of equal size only")
-    payload = _positive(result, "traffic", "payload_bytes")
+    payload = positive_in(result, "traffic", "payload_bytes")
     if not payload:
         raise NotModelledError("the record does not say how many bytes were exchanged")
     return Exchange(
@@ -134,8 +134,3 @@ def _layout(launch: Launch) -> tuple[int, int]:
         return ranks, ranks // nodes
     per_node = launch.cell.get("ranks_per_node", ranks)
     return ranks, per_node if isinstance(per_node, int) and 1 <= per_node <= ranks else ranks
-
-
-def _positive(result: Record, *path: str) -> float | None:
-    value = number_in(result, *path)
-    return value if value is not None and value > 0 else None

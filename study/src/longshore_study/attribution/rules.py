@@ -50,9 +50,6 @@ class Condition:
     min_level: float | None = None
     max_level: float | None = None
 
-    def holds(self, factors: Mapping[str, Any]) -> bool:
-        return self.factor in factors and factors[self.factor] in self.levels
-
 
 @dataclass(frozen=True)
 class Rule:
@@ -66,9 +63,6 @@ class Rule:
     conditions from which the rule was chosen."""
     covered: tuple[int, ...]
     """Indices of the cases that meet the conditions."""
-
-    def holds(self, factors: Mapping[str, Any]) -> bool:
-        return all(condition.holds(factors) for condition in self.conditions)
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,12 @@ def number_in(value: object, *path: str) -> float | None:
     return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
 
 
+def positive_in(value: object, *path: str) -> float | None:
+    """The number at `path` if it is above 0."""
+    number = number_in(value, *path)
+    return number if number is not None and number > 0 else None
+
+
 def attributes(row: object, names: str) -> dict[str, Any]:
     """The attributes with these names, separated by spaces, as values of JSON."""
     return {name: _json_value(getattr(row, name)) for name in names.split()}

@@ -156,11 +156,6 @@ def _raised(exponent: int) -> str:
 
 def _grouped(text: str) -> str:
     whole, dot, rest = text.partition(".")
-    digits = whole.lstrip("-")
-    if len(digits) > 4:
-        groups: list[str] = []
-        while digits:
-            groups.insert(0, digits[-3:])
-            digits = digits[:-3]
-        whole = ("-" if whole.startswith("-") else "") + _THIN_SPACE.join(groups)
+    if len(whole.lstrip("-")) > 4:
+        whole = f"{int(whole):,}".replace(",", _THIN_SPACE)
     return whole + dot + rest

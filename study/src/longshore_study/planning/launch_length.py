@@ -18,7 +18,7 @@ from itertools import takewhile
 from math import fsum, log, sqrt
 from typing import Any
 
-from longshore_study.base.json_values import canonical
+from longshore_study.base.json_values import canonical, number_in
 from longshore_study.store.launch_store import Launch, read_launch
 
 MIN_REPETITIONS = 5
@@ -127,9 +127,7 @@ def _variant(record: Mapping[str, Any]) -> str:
 
 def _slowest(sample: Mapping[str, Any]) -> float:
     """The time of the slowest rank in seconds. 0 if it is not recorded."""
-    seconds = sample.get("seconds")
-    value = seconds.get("max") if isinstance(seconds, dict) else seconds
-    return float(value) if isinstance(value, int | float) else 0.0
+    return number_in(sample, "seconds", "max") or number_in(sample, "seconds") or 0.0
 
 
 def _repeating_seconds(launch: Launch) -> float:

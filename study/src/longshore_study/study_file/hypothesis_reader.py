@@ -52,7 +52,7 @@ def _environment(table: TomlTable, name: str, blocks: Sequence[PatternBlock]) ->
 
 
 def _levels(block: PatternBlock) -> dict[str, list[Any]]:
-    return {"pattern": [block.program], **block.within, **block.between}
+    return {"pattern": [block.program], **block.levels}
 
 
 def _contrasts(block: PatternBlock, suspected: Mapping[str, Iterable[Any]]) -> bool:

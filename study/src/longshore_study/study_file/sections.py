@@ -303,19 +303,19 @@ def _union(tables: Iterable[Mapping[str, list[Any]]]) -> dict[str, list[Any]]:
 
 def _factor_problem(factor: Factor, level: Any) -> str | None:
     """Why `level` is not a level of this factor, or None."""
+    near = ""
     if factor.free_text:
-        return None if isinstance(level, str) and level.strip() else f"{shown(level)} is not {factor.allowed()}"
-    if factor.is_word:
-        if isinstance(level, str) and level in factor.values:
-            return None
+        fits = isinstance(level, str) and bool(level.strip())
+    elif factor.is_word:
+        fits = isinstance(level, str) and level in factor.values
         near = suggestion(level, factor.values) if isinstance(level, str) else ""
-        return f"{shown(level)} is not {factor.allowed()}{near}"
-    numbers = level if factor.numbers_in_one > 1 and isinstance(level, list) else [level]
-    fits = len(numbers) == factor.numbers_in_one and all(
-        isinstance(number, int) and not isinstance(number, bool) and factor.least <= number <= factor.most
-        for number in numbers
-    )
-    return None if fits else f"{shown(level)} is not {factor.allowed()}"
+    else:
+        numbers = level if factor.numbers_in_one > 1 and isinstance(level, list) else [level]
+        fits = len(numbers) == factor.numbers_in_one and all(
+            isinstance(number, int) and not isinstance(number, bool) and factor.least <= number <= factor.most
+            for number in numbers
+        )
+    return None if fits else f"{shown(level)} is not {factor.allowed()}{near}"
 
 
 def _level(value: Any) -> Any:

@@ -63,6 +63,11 @@ class PatternBlock:
     """The number of launches of each simulated cell, from the block. The number in [study] is for
     measured cells, which have noise."""
 
+    @property
+    def levels(self) -> dict[str, list[Any]]:
+        """The levels of all factors."""
+        return {**self.within, **self.between}
+
 
 @dataclass(frozen=True)
 class External:

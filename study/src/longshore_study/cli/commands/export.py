@@ -7,11 +7,11 @@ import json
 import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import nullcontext
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
-from longshore_study.base.errors import EXIT_INVALID, EXIT_OK, LongshoreError, UsageError
+from longshore_study.base.errors import EXIT_INVALID, EXIT_OK, UsageError
 from longshore_study.base.expression import Expression
 from longshore_study.cli.options import add_margin, add_names, add_where
 from longshore_study.cli.result_output import write_file
@@ -104,15 +104,14 @@ def run(args: argparse.Namespace) -> int:
         measured.figures.sort(key=lambda figure: [name != figure.tag for name in args.names])
         from longshore_study.output import paper_table  # noqa: PLC0415 - one of many formats
 
-        text = paper_table.tables(measured.figures, launches, args.row, args.col, args.format)
-        _write(args, text.encode("utf-8", "replace"))
+        _write(args, paper_table.tables(measured.figures, launches, args.row, args.col, args.format))
     elif args.format == "reframe":
         from longshore_study.output.reframe_report import run_report  # noqa: PLC0415 - one of many formats
 
-        text = json.dumps(run_report(launches, measured), indent=2, ensure_ascii=False) + "\n"
-        _write(args, text.encode("utf-8", "replace"))
+        _write(args, json.dumps(run_report(launches, measured), indent=2, ensure_ascii=False) + "\n")
     elif args.samples and args.format in ("csv", "json", "jsonl"):
-        with _opened(args) as out:
+        file = args.output and args.output.open("w", encoding="utf-8", errors="replace", newline="")
+        with file or nullcontext(sys.stdout) as out:
             export_tables.write_lines(samples(), args.format, (*FIXED, "repetition"), out)
     elif args.samples:
         rows = [{**shared, **own} for shared, own in samples()]
@@ -149,7 +148,8 @@ def _check_options(args: argparse.Namespace) -> None:
         raise UsageError("a run report of ReFrame has no repetitions; use another format with --samples")
 
 
-def _write(args: argparse.Namespace, content: bytes) -> None:
+def _write(args: argparse.Namespace, content: str | bytes) -> None:
+    content = content.encode("utf-8", "replace") if isinstance(content, str) else content
     if args.output is None:
         if args.format == "parquet":
             if sys.stdout.isatty():
@@ -159,18 +159,6 @@ def _write(args: argparse.Namespace, content: bytes) -> None:
             sys.stdout.write(content.decode("utf-8"))
         return
     write_file(args.output, content)
-
-
-@contextmanager
-def _opened(args: argparse.Namespace) -> Iterator[TextIO]:
-    if args.output is None:
-        yield sys.stdout
-        return
-    try:
-        with args.output.open("w", encoding="utf-8", errors="replace", newline="") as file:
-            yield file
-    except OSError as error:
-        raise LongshoreError(f"{args.output}: cannot be written ({error.strerror})") from None
 
 
 def _export_comparison(args: argparse.Namespace, store: Store) -> int:
