@@ -33,7 +33,6 @@ class Attribution:
     comparison: Comparison
     cases: list[JudgedRow]
     """The rows that were tested."""
-    factors: list[Mapping[str, Any]]
     rules: list[Rule]
     residuals: list[float]
     """For each case, the part of its difference that no rule explains."""
@@ -60,7 +59,7 @@ def attribute(comparison: Comparison) -> Attribution:
     factors = [_factors(row, index, differences) for index, row in enumerate(rows)]
     cases = [_case(row, levels) for row, levels in zip(rows, factors, strict=True)]
     rules, residuals = find_rules(cases, comparison.margin) if cases else ([], [])
-    return Attribution(comparison, rows, list(factors), rules, residuals, differences, slow_hosts(comparison))
+    return Attribution(comparison, rows, rules, residuals, differences, slow_hosts(comparison))
 
 
 def _factors(row: JudgedRow, index: int, differences: Iterable[DifferenceInRows]) -> dict[str, Any]:
