@@ -11,6 +11,7 @@ from typing import Any
 from longshore_study.analyses import communication_model
 from longshore_study.analyses.communication_model import Costs, Exchange, NotModelledError
 from longshore_study.analyses.model_parameters import CostsKey, costs_by_session_and_layout, costs_key
+from longshore_study.analyses.scaling import layout_of
 from longshore_study.base.json_values import canonical, positive_in
 from longshore_study.metrics.variant_results import factors_of
 from longshore_study.metrics.variant_rows import reading_order
@@ -121,16 +122,10 @@ def _exchange(launch: Launch, result: Record) -> Exchange:
 
 
 def _layout(launch: Launch) -> tuple[int, int]:
-    """The numbers of ranks and of ranks per node that the program recorded, or that the study
-    requested if the program recorded none."""
-    header = launch.header or {}
-    ranks = header.get("ranks") if isinstance(header.get("ranks"), int) else launch.cell.get("ranks")
-    nodes = header.get("nodes")
-    if not isinstance(ranks, int) or ranks < 1:
+    """The numbers of ranks and of ranks per node."""
+    layout = layout_of(launch)
+    if layout is None:
         raise NotModelledError("the record does not say how many ranks there were")
-    if isinstance(nodes, int) and 1 <= nodes <= ranks:
-        if ranks % nodes:
-            raise NotModelledError("the nodes have different numbers of ranks")
-        return ranks, ranks // nodes
-    per_node = launch.cell.get("ranks_per_node", ranks)
-    return ranks, per_node if isinstance(per_node, int) and 1 <= per_node <= ranks else ranks
+    if layout.ranks % layout.nodes:
+        raise NotModelledError("the nodes have different numbers of ranks")
+    return layout.ranks, layout.ranks // layout.nodes

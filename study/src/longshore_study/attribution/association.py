@@ -79,9 +79,7 @@ def condition_text(condition: Condition) -> str:
     if condition.factor.startswith(DIFFERS):
         return f"{condition.factor.removeprefix(DIFFERS)} {'differs' if condition.levels[0] else 'does not differ'}"
     name = condition.factor
-    if condition.min_level is not None and condition.max_level is not None:
-        if condition.min_level == condition.max_level:
-            return f"{name} == {condition.levels[0]}"
+    if condition.is_range and len(condition.levels) > 1:
         return f"{min(condition.levels)} <= {name} and {name} <= {max(condition.levels)}"
     if len(condition.levels) == 1:
         return f"{name} == {_level(condition.levels[0])}"

@@ -43,12 +43,12 @@ class Case:
 
 @dataclass(frozen=True)
 class Condition:
-    """The factor has one of these levels. A range of numbers has `min_level` and `max_level`."""
+    """The factor has one of these levels."""
 
     factor: str
     levels: tuple[Any, ...]
-    min_level: float | None = None
-    max_level: float | None = None
+    is_range: bool = False
+    """Whether the levels are a range of numbers."""
 
 
 @dataclass(frozen=True)
@@ -173,9 +173,7 @@ def _conditions(cases: Sequence[Case], residuals: Sequence[float]) -> list[tuple
             if len(covered) == len(cases):
                 continue
             values = tuple(level for level, _ in chosen)
-            condition = Condition(name, values)
-            if ordered and len(levels) > 2:
-                condition = Condition(name, values, float(min(values)), float(max(values)))
+            condition = Condition(name, values, is_range=ordered and len(levels) > 2)
             found.append((condition, math.log(len(varying)) + math.log(count), covered))
     return found
 

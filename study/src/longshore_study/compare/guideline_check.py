@@ -172,14 +172,9 @@ def _row(guideline: Guideline, study: str, faster: Sequence[Figure], than: Seque
 def _in_turns(*sides: Iterable[Figure]) -> frozenset[str]:
     """The sessions in which the two variants ran in turns. Imported sessions are left out, because
     the order of their launches is not known."""
-    starts: list[dict[str, list[str]]] = []
-    for figures in sides:
-        times: dict[str, list[str]] = defaultdict(list)
-        for figure in figures:
-            if figure.started is not None and not figure.imported:
-                times[figure.session].append(figure.started)
-        starts.append(times)
-    return overlapping(*starts)
+    return overlapping(
+        *([(f.session, f.started) for f in figures if f.started is not None and not f.imported] for figures in sides)
+    )
 
 
 def _judged(rows: list[GuidelineRow]) -> list[GuidelineRow]:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import datetime as dt
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from statistics import fmean
 from typing import Any
 
+from longshore_study.base.groups import grouped
 from longshore_study.compare.core_distance import launches_on_far_cores
 from longshore_study.compare.goodness import Sessions, by_session
 from longshore_study.compare.judged_row import JudgedRow
@@ -69,24 +70,23 @@ def _with_errors(rows: list[JudgedRow]) -> list[JudgedRow]:
 
 def sessions_in_turns(reference: Side, new: Side) -> frozenset[str]:
     """The sessions in which the two sides were measured in turns (see `overlapping`)."""
-    starts: list[dict[str, list[str]]] = [defaultdict(list), defaultdict(list)]
-    for side, times in zip((reference, new), starts, strict=True):
-        for launch in side.launches:
-            started = launch.envelope.get("started")
-            if isinstance(started, str):
-                times[launch.session].append(started)
-    return overlapping(*starts)
+    return overlapping(
+        *(
+            [(one.session, start) for one in side.launches if isinstance(start := one.envelope.get("started"), str)]
+            for side in (reference, new)
+        )
+    )
 
 
-def overlapping(*sides: Mapping[str, Sequence[str]]) -> frozenset[str]:
+def overlapping(*sides: Iterable[tuple[str, str]]) -> frozenset[str]:
     """The sessions in which two sides were measured in turns: the times of the two sides overlap by
-    at least half of the shorter span. `sides` has, by session, the start times of each side's
-    launches."""
+    at least half of the shorter span. `sides` has the session and the start of each launch."""
     spans: dict[str, list[tuple[str, str]]] = defaultdict(list)
     for side in sides:
-        for session, times in side.items():
-            if len(times) > 1:
-                spans[session].append((min(times), max(times)))
+        for session, launches in grouped(side, lambda launch: launch[0]).items():
+            if len(launches) > 1:
+                starts = [start for _, start in launches]
+                spans[session].append((min(starts), max(starts)))
     return frozenset(s for s, pair in spans.items() if len(pair) == 2 and _overlap(pair[0], pair[1]))
 
 

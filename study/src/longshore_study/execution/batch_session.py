@@ -25,7 +25,6 @@ from longshore_study.execution.launchers import nodes_of
 from longshore_study.execution.session_folder import Target, store_study_file
 from longshore_study.execution.turns import StateRun, Turn
 from longshore_study.planning.plan import Cell, Plan
-from longshore_study.study_file import environment_variables
 from longshore_study.study_file.reader import StudyFileError
 from longshore_study.study_file.study import JobChoice, LauncherChoice, Study
 from longshore_study.study_file.toml_positions import key_lines, line_of
@@ -178,19 +177,15 @@ def _print_plan(args: argparse.Namespace, states: Sequence[StateRun], groups: di
             jobs.append((system.submission(request), _script(args, states, nodes), commands))
     if args.json:
         rows = [
-            {
-                "submit": submit,
-                "script": script,
-                "launches": [{"command": c.argv, "environment": c.environment} for c in cs],
-            }
-            for submit, script, cs in jobs
-        ]
+            {"submit": submit, "script": script,
+             "launches": [{"command": c.argv, "environment": c.environment} for c in commands]}
+            for submit, script, commands in jobs
+        ]  # fmt: skip
         print_json({"schema": 1, "jobs": rows})
         return EXIT_OK
     for submit, script, commands in jobs:
         print(f"# would be submitted with:\n{shlex.join(submit)}\n# with this script:\n{script}# which starts:")
-        for command in commands:
-            print(" ".join([*environment_variables.shell_prefix(command.environment), shlex.join(command.argv)]))
+        print(*(command.line for command in commands), sep="\n")
     return EXIT_OK
 
 

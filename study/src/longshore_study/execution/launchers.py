@@ -5,6 +5,7 @@ launcher."""
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -16,6 +17,7 @@ from longshore_study.host import elf, mpi
 from longshore_study.host.answers import output_of
 from longshore_study.host.mpi import Mpi, find_mpi, missing_mpi
 from longshore_study.planning.plan import Cell
+from longshore_study.study_file import environment_variables
 from longshore_study.study_file.environment_variables import Level
 from longshore_study.study_file.study import LauncherChoice
 
@@ -29,6 +31,11 @@ class Command:
     """Variables to set. A variable with the value None is removed."""
     binding: str = "none"
     """Says who binds the ranks to cores."""
+
+    @property
+    def line(self) -> str:
+        """The command as a user would type it."""
+        return " ".join([*environment_variables.shell_prefix(self.environment), shlex.join(self.argv)])
 
 
 class Launcher(Protocol):

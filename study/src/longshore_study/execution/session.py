@@ -31,7 +31,6 @@ from longshore_study.planning.plan import Plan, PlannedLaunch, make_plan, missin
 from longshore_study.planning.time_estimate import TimeEstimate
 from longshore_study.store.launch_store import Store, folder_name
 from longshore_study.store.provenance import store_provenance
-from longshore_study.study_file import environment_variables
 from longshore_study.study_file.reader import load
 from longshore_study.study_file.study import Study
 
@@ -267,6 +266,4 @@ def print_commands(args: argparse.Namespace, turns: Sequence[Turn]) -> None:
         print_json({"schema": 1, "launches": rows})
         return
     for turn in turns:
-        command = turn.command
-        words = [*environment_variables.shell_prefix(command.environment), shlex.join(command.argv)]
-        print(" ".join([*words, *([f" # {turn.state.target.tag}"] if len(tags) > 1 else [])]))
+        print(turn.command.line + (f"  # {turn.state.target.tag}" if len(tags) > 1 else ""))

@@ -166,8 +166,7 @@ def make_plan(study: Study) -> Plan:
     if not unique and left_out:
         raise UsageError(f"{study.path}: nothing to run: {missing_programs(left_out)}; install one or put it on PATH")
     if not unique:
-        blocks: list[PatternBlock | External] = [*study.patterns, *study.externals]
-        line = next(block.line for block in blocks if block.exclude)
+        line = next(block.line for block in study.blocks if block.exclude)
         raise UsageError(f"{study.path}:{line}: the conditions of 'exclude' leave nothing to run")
     for cell, line in cells_and_lines:
         _refuse_full_nodes(study, cell, line)
@@ -190,8 +189,7 @@ def _refuse_absurd_sizes(study: Study) -> None:
         if variants > MAX_VARIANTS:
             what = f"{variants} variants in one launch; at most {MAX_VARIANTS} are allowed"
             raise UsageError(f"{study.path}:{block.line}: [[pattern]] {block.program} has {what}")
-    blocks: list[PatternBlock | External] = [*study.patterns, *study.externals]
-    for any_block in blocks:
+    for any_block in study.blocks:
         cells = math.prod(len(levels) for levels in any_block.between.values())
         if cells > MAX_LAUNCHES:
             raise UsageError(f"{study.path}: {cells} cells in one block; at most {MAX_LAUNCHES} launches are allowed")

@@ -206,6 +206,10 @@ class Study:
         return replace(self, externals=tuple(externals), launcher=state.launcher or self.launcher, state=state)
 
     @property
+    def blocks(self) -> list[PatternBlock | External]:
+        return [*self.patterns, *self.externals]
+
+    @property
     def machines(self) -> list[MachineFile]:
         return list({machine.path: machine for block in self.patterns for machine in block.machines.values()}.values())
 
