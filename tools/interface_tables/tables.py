@@ -5,6 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+
+class MissingPartError(Exception):
+    """A section cannot be listed, because its part of Longshore is not built or installed."""
+
+
 Section = tuple[str, list[tuple[str, ...]]]  # its heading, and its rows
 
 
