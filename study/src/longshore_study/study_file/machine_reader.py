@@ -68,7 +68,7 @@ class MachineReader:
             needed = "[machine] needs two texts, name and version, and two positive integers, nodes and ranks_per_node"
             self.problems.add((*where, "machine"), f"{path}: {needed}; found {shown(list(found))}")
             return None
-        machine = MachineFile(*found, given=given, path=str(path))
+        machine = MachineFile(found[0], *found[2:], given=given, path=str(path))
         if self.paths.setdefault(machine.name, machine.path) != machine.path:
             same = f"{self.paths[machine.name]} and {machine.path} are both named {shown(machine.name)}"
             self.problems.add((*where, "machine"), f"{same}; tables could not distinguish them: rename one")

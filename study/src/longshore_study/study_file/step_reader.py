@@ -41,7 +41,7 @@ def _step(table: TomlTable, blocks: Sequence[PatternBlock], before: Sequence[Ste
     found = len(table.problems.found)
     changes = _changes(given, pattern, own)
     former = earlier[-1].levels if earlier else {}
-    step = Step(name, pattern, changes, {**former, **changes}, table.line)
+    step = Step(name, pattern, changes, {**former, **changes})
     if len(table.problems.found) == found:
         _check_effect(table, step, former, earlier)
     if len(table.problems.found) == found and not any(_measures(block, step.levels) for block in own):

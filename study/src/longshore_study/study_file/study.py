@@ -38,7 +38,6 @@ class MachineFile:
     """A machine file of the transport `simulated`."""
 
     name: str
-    version: str
     nodes: int
     ranks_per_node: int
     given: str
@@ -113,7 +112,6 @@ class Step:
     changes: dict[str, Any]
     levels: dict[str, Any]
     """The levels after this step: those of the previous step, with the changes."""
-    line: int = 1
 
 
 @dataclass(frozen=True)
