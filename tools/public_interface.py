@@ -8,8 +8,6 @@ pages instead. Sections: headers, bench, commands, study-files; c, fortran, pyth
 needs the build of the tests (LONGSHORE_BUILD, else build/test), and python the installed package.
 """
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import importlib.util

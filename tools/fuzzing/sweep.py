@@ -3,8 +3,6 @@
 After the last run, a sweep shrinks one failing combination of each fault.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait

@@ -1,7 +1,5 @@
 """The calls of the Python package, from its type stub and the docstrings that `help` shows."""
 
-from __future__ import annotations
-
 import ast
 import importlib.util
 import inspect

@@ -1,7 +1,5 @@
 """The form of the tables: sections with a heading, whose rows are cells of Markdown."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 

@@ -5,8 +5,6 @@ The value of a launch is its median over repetitions. With one session the inter
 launches, with several sessions from sessions.
 """
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Predicts measured exchanges with the communication model, for patterns with a modelled phase."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace

@@ -5,8 +5,6 @@ which has the fewest ranks. If the number of nodes varies, rates are per node in
 of an efficiency is computed from launches.
 """
 
-from __future__ import annotations
-
 import math
 import sys
 from collections.abc import Hashable, Iterable, Mapping, Sequence

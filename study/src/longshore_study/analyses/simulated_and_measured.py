@@ -6,8 +6,6 @@ the factors that they have. For imported results without times, the ratio comes 
 metric.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median

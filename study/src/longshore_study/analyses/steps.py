@@ -6,8 +6,6 @@ A table has a row for each step and a column for each combination of the factors
 A cell without a figure has a reason, so the table shows everything that the study planned.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace

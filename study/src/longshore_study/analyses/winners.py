@@ -6,8 +6,6 @@ of memory are those of control cells that were launched in the same way in the s
 same noise affects figure and bound.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import median

@@ -5,8 +5,6 @@ A comparison shows association only. To show the cause, a study must set the fac
 random order and with all else equal (confirming_study.py).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any

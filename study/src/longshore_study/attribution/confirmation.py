@@ -8,8 +8,6 @@
    (variable_effect.py)?
 """
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence

@@ -6,8 +6,6 @@ suspected levels change more than the other levels, they are the cause. If envir
 differ between the sides, the study also measures both settings of the variables in both states.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Mapping, Sequence

@@ -10,8 +10,6 @@ this choice. Then its mean is subtracted from its cases, and the search starts a
 three rules.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections import defaultdict

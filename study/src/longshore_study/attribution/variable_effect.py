@@ -3,8 +3,6 @@ are measured with the variables as on the new side, and with the variables as in
 confirming study (confirming_study.py) alternates the two settings, so launches are compared within
 their session."""
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Hashable, Iterable

@@ -1,7 +1,5 @@
 """The folder of results of commands without --store."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,8 +1,6 @@
 """Reads durations in the notations of people and batch systems: 90s, 1h30m, 2d, 01:30:00,
 1-12:00:00. Writes them for people and for batch systems."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 

@@ -1,8 +1,6 @@
 """Values of JSON objects: a number by its path, attributes, one text for equal objects, and the
 document of a command with --json."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from typing import Any

@@ -2,8 +2,6 @@
 plain text. A verdict is always a word, never a colour alone.
 """
 
-from __future__ import annotations
-
 import math
 import os
 import shutil

@@ -1,8 +1,6 @@
 """Numbers in HTML reports and plots: three significant digits, thin spaces between groups of
 digits, ratios in words."""
 
-from __future__ import annotations
-
 import math
 import sys
 from collections.abc import Iterable

@@ -1,8 +1,6 @@
 """Completion of command lines by the Tab key, with argcomplete. The script of the shell calls
 longshore with the typed line in the environment."""
 
-from __future__ import annotations
-
 import argparse
 import importlib
 import os

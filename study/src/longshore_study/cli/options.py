@@ -1,7 +1,5 @@
 """Options and arguments that several commands have."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Callable
 

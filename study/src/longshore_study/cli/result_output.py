@@ -1,7 +1,5 @@
 """Writes the result of a command: text, a JSON document with --json, or a file."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Callable
 from pathlib import Path

@@ -4,8 +4,6 @@ pairing.py matches the figures of the two sides. row_effect.py computes the diff
 and common_shift.py the change of the whole machine. stats/ tests the differences.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace

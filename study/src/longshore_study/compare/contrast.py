@@ -6,8 +6,6 @@ that ran in turns are compared within their session. In all other cases sessions
 docs/explanation/statistics.md gives the reasons. comparison.py compares two tags.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean

@@ -6,8 +6,6 @@ left out: what differs between two levels of one session is the work of the leve
 the machine.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """The mean goodness of figures (`Figure.goodness`, a logarithm), by launch and by session."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 

@@ -6,8 +6,6 @@ compared. A guideline is *broken* if the slowdown is significantly larger than i
 *holds* if the slowdown is significantly smaller, both at 5 %.
 """
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Sequence

@@ -4,8 +4,6 @@ A guideline says that a variant is not slower than another variant that could al
 self-consistent performance guidelines (Traeff, Gropp and Thakur 2010).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import replace
 

@@ -6,8 +6,6 @@ variants of its launch. So it shows their noise better than the noise probe, whi
 small.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from longshore_study.base.expression import Expression

@@ -2,8 +2,6 @@
 cell of a study. A row that only one side measured is kept, so that it is reported as missing.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace

@@ -4,8 +4,6 @@ Sessions are compared if the two sides were measured at different times, and lau
 measured in turns. docs/explanation/statistics.md explains the choice.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence

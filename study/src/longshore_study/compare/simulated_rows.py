@@ -2,8 +2,6 @@
 the same time. So the ratio of two sides is exact. The ratio is compared with the margin, without a
 test."""
 
-from __future__ import annotations
-
 import math
 from statistics import fmean
 

@@ -2,8 +2,6 @@
 command starts the launches of the session one after the other. It stops before the time limit of
 the job."""
 
-from __future__ import annotations
-
 import argparse
 import datetime as dt
 import json

@@ -1,8 +1,6 @@
 """Submits jobs to batch systems and queries their state. Commands are lists of words. Texts of
 users reach a shell only as quoted words of the script of a job."""
 
-from __future__ import annotations
-
 import re
 import shlex
 import subprocess

@@ -1,8 +1,6 @@
 """Makes the command lines of launches from a longshore-bench, a launcher and an environment. If a
 launch has a stack, all three come from the build of this stack."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any

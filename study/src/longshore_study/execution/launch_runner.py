@@ -5,8 +5,6 @@ A launch is recorded completely (envelope and records of the program, in one fil
 a launch fails, it is recorded as failed, and the session continues. After any stop (a full disk,
 Ctrl-C, kill -9), the same command continues the session."""
 
-from __future__ import annotations
-
 import datetime as dt
 import json
 import os

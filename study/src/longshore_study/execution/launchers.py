@@ -2,8 +2,6 @@
 a list of words, never a line for a shell. Jobs of a batch system (batch_systems.py) also use a
 launcher."""
 
-from __future__ import annotations
-
 import os
 import shlex
 import shutil

@@ -1,8 +1,6 @@
 """Shows the progress of a session: on a terminal, a bar with the current cell and the time left; in
 a log, one line per launch. Longshore starts no threads, because they would disturb measurements."""
 
-from __future__ import annotations
-
 import sys
 import time
 from collections.abc import Sequence

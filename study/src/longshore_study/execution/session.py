@@ -1,8 +1,6 @@
 """Runs a session of a study for the commands `run` and `resume`: options, set-up, summary, and exit
 status. launch_runner.py runs the launches."""
 
-from __future__ import annotations
-
 import argparse
 import shlex
 import sys

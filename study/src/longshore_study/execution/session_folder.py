@@ -1,8 +1,6 @@
 """The files in the folder of a session besides the launches: copies of the study file, and the
 records of the current launch."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from contextlib import suppress

@@ -8,8 +8,6 @@ times the seconds of a launch (Kalibera and Jones 2013, Rigorous benchmarking in
 Kalibera and Jones assume independent repetitions and launches; this module does not.
 """
 
-from __future__ import annotations
-
 import statistics
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence

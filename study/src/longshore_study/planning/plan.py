@@ -5,8 +5,6 @@ The order is a sequence of shuffles of all cells. So even an interrupted session
 cells about equally often, and a drift of the machine affects all cells alike.
 """
 
-from __future__ import annotations
-
 import math
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence

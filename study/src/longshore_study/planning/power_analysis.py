@@ -3,8 +3,6 @@ spread of launches and sessions comes from stored launches of the study, or from
 there are too few. stats/power.py computes the power.
 """
 
-from __future__ import annotations
-
 import math
 import statistics
 from collections.abc import Iterable

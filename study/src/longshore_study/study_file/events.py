@@ -7,8 +7,6 @@
     factors = { transport = "mpi" }
 """
 
-from __future__ import annotations
-
 import datetime as dt
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,8 +1,6 @@
 """Reads the [hypothesis] table of a study file, which `longshore attribute` writes. Checks that the
 study measures both suspected and other levels."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 

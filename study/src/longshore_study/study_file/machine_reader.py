@@ -4,8 +4,6 @@ A relative path begins at the folder of the study file. Records and tables show 
 machine file gives. longshore-bench checks the rest of the file.
 """
 
-from __future__ import annotations
-
 import hashlib
 import tomllib
 from dataclasses import dataclass, field

@@ -2,8 +2,6 @@
 each with file, line, value, allowed values and a suggestion. An unknown key is an error, because it
 is probably mistyped."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Reads and checks the tables of a study file: from TOML to the dataclasses of study.py."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any

@@ -1,8 +1,6 @@
 """Reads and checks the [[step]] tables of a study file. A step that selects or changes nothing is
 probably mistyped, and is therefore an error."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any

@@ -1,8 +1,6 @@
 """`longshore attribute`: finds the factor levels and properties that a change is associated with,
 and judges the study that tests whether they are the cause."""
 
-from __future__ import annotations
-
 import argparse
 import hashlib
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """`longshore check`: reports all mistakes in study files, and programs that this machine lacks."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Sequence

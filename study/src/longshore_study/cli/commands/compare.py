@@ -1,8 +1,6 @@
 """`longshore compare`: compares two tags or studies, or the levels of a factor, with a verdict per
 row and an exit status."""
 
-from __future__ import annotations
-
 import argparse
 
 from longshore_study.base.errors import UsageError, require_known

@@ -1,8 +1,6 @@
 """`longshore completion`: prints the script with which a shell completes commands, options and
 stored names."""
 
-from __future__ import annotations
-
 import argparse
 
 import argcomplete

@@ -1,7 +1,5 @@
 """`longshore doctor`: checks this machine for faults that spoil measurements, and gives advice."""
 
-from __future__ import annotations
-
 import argparse
 from dataclasses import asdict
 

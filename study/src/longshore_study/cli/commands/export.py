@@ -1,7 +1,5 @@
 """`longshore export`: writes results, a comparison or a run report for other tools and papers."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import sys

@@ -1,8 +1,6 @@
 """`longshore guard`: measures a session, judges it against the last good sessions, and says the
 result in one line."""
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import math

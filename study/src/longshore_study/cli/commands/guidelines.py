@@ -1,7 +1,5 @@
 """`longshore guidelines`: checks rules between the variants of one tag."""
 
-from __future__ import annotations
-
 import argparse
 
 from longshore_study.base.errors import UsageError

@@ -1,7 +1,5 @@
 """`longshore history`: shows figures over sessions and tags, and the times of changes."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`longshore import`: stores the output of another benchmark as launches."""
 
-from __future__ import annotations
-
 import argparse
 import datetime as dt
 import hashlib

@@ -1,7 +1,5 @@
 """`longshore init`: writes an example of a study file, and never overwrites a file."""
 
-from __future__ import annotations
-
 import argparse
 import json
 from importlib import resources

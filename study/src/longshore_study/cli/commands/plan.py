@@ -1,8 +1,6 @@
 """`longshore plan`: shows the launches of a study, their time, and the smallest difference that the
 study can detect, before anything runs."""
 
-from __future__ import annotations
-
 import argparse
 import math
 from collections import defaultdict

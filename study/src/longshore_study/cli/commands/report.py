@@ -1,8 +1,6 @@
 """`longshore report`: writes one HTML file with all results of a study, for readers who did not run
 the study."""
 
-from __future__ import annotations
-
 import argparse
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`longshore resume`: continues the session that was stopped last."""
 
-from __future__ import annotations
-
 import argparse
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`longshore run`: runs the launches that a session of a study lacks."""
 
-from __future__ import annotations
-
 import argparse
 
 from longshore_study.base.errors import UsageError

@@ -1,8 +1,6 @@
 """`longshore show`: prints tables of the stored results, with the best choices marked. Only the
 modules of the requested table are imported."""
 
-from __future__ import annotations
-
 import argparse
 import importlib
 from collections.abc import Callable, Iterator

@@ -1,8 +1,6 @@
 """`longshore stacks`: lists the communication stacks of this machine, and builds longshore-bench
 with them."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import sys

@@ -1,7 +1,5 @@
 """`longshore status`: shows the progress of sessions, their failed and their missing launches."""
 
-from __future__ import annotations
-
 import argparse
 from collections import Counter
 from pathlib import Path
