@@ -1,6 +1,7 @@
 """Reads durations in the notations of people and batch systems: 90s, 1h30m, 2d, 01:30:00,
-1-12:00:00. Writes them for people and for batch systems."""
+1-12:00:00. Writes them for people and for batch systems. Gives the date of today."""
 
+import datetime as dt
 import re
 from collections.abc import Callable
 
@@ -52,3 +53,8 @@ def duration(seconds: float) -> str:
             rest = whole % large // small
             return f"{whole // large} {large_name}" + (f" {rest} {small_name}" if rest else "")
     return f"{whole} s"
+
+
+def today() -> str:
+    """The date here, which names a session if the user does not."""
+    return dt.datetime.now().astimezone().date().isoformat()

@@ -68,9 +68,9 @@ def interval(bounds: Sequence[float] | None) -> str:
     return "-" if bounds is None else f"{ratio_text(bounds[0])} to {ratio_text(bounds[1])}"
 
 
-def times(value: float, more: str = "faster", less: str = "slower") -> str:
+def times(value: float) -> str:
     """A ratio of goodness in words: 0.057 is `17.5 times slower`, 1.03 is `3 % faster`."""
-    word, factor = (more, value) if value >= 1.0 else (less, 1.0 / value)
+    word, factor = ("faster", value) if value >= 1.0 else ("slower", 1.0 / value)
     if factor >= 1.5:
         return f"{significant(factor, 3)} times {word}"
     return f"{percent(factor - 1.0)} {word}"

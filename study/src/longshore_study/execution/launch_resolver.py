@@ -3,7 +3,6 @@ launch has a stack, all three come from the build of this stack."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from longshore_study.base.errors import LongshoreError
 from longshore_study.base.groups import grouped
@@ -12,6 +11,7 @@ from longshore_study.host.bench_program import BENCH, find_bench
 from longshore_study.host.stack_builds import Build, find_build
 from longshore_study.planning.plan import Cell, Plan, PlannedLaunch
 from longshore_study.store.provenance import Program
+from longshore_study.study_file.study import filled
 
 
 @dataclass(frozen=True)
@@ -89,19 +89,5 @@ def program_of(plan: Plan, launch: PlannedLaunch, bench: str, records_file: str 
     """The program of a launch and its options, without the launcher."""
     cell = launch.cell
     if cell.external is not None:
-        return [_filled(argument, {**cell.between, "output": records_file}) for argument in cell.external.command]
+        return [filled(argument, {**cell.between, "output": records_file}) for argument in cell.external.command]
     return [bench, *cell.options(plan.seed_of(launch.launch_index), records_file)]
-
-
-def _filled(argument: str, factors: Mapping[str, Any]) -> str:
-    """Replaces {ranks} and other factors by their levels. Other braces stay. The inserted text is
-    not searched for factors."""
-    filled, rest = "", argument
-    while "{" in rest:
-        before, _, after = rest.partition("{")
-        name, brace, tail = after.partition("}")
-        if brace and name in factors:
-            filled, rest = filled + before + str(factors[name]), tail
-        else:
-            filled, rest = filled + before + "{", after
-    return filled + rest

@@ -266,7 +266,3 @@ def _kind(line: str) -> str | None:
         return str(json.loads(line)["record"])
     except (ValueError, KeyError, TypeError):
         return None
-
-
-def default_session(now: Callable[[], dt.datetime] = dt.datetime.now) -> str:
-    return now().strftime("%Y-%m-%d")

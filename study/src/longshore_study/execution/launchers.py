@@ -198,8 +198,8 @@ def _inside(kind: type[_JobLauncher], asked_for: str | None, *, dry_run: bool) -
     return path
 
 
-_PMI_OF_LIBRARY = {"libmpi.so.40": ("pmix",), "libmpi.so.12": ("pmi2",), "libmpich.so.12": ("pmi2",)}
-"""The protocols (PMI) of an MPI library, by its soname. If srun uses another protocol than the
+_PMI_OF_LIBRARY = {"libmpi.so.40": "pmix", "libmpi.so.12": "pmi2", "libmpich.so.12": "pmi2"}
+"""The protocol (PMI) of an MPI library, by its soname. If srun uses another protocol than the
 library, every rank starts as rank 0 of 1."""
 
 
@@ -208,11 +208,11 @@ def _pmi_of(srun: str, program: str) -> str | None:
     """The value of --mpi for a program. None if the default of the site applies."""
     path = shutil.which(program)
     needed = elf.read_info(path).needed if path is not None else []
-    wanted = next((protocols for name, protocols in _PMI_OF_LIBRARY.items() if name in needed), ())
-    if not wanted or os.environ.get("SLURM_MPI_TYPE"):
+    wanted = next((protocol for name, protocol in _PMI_OF_LIBRARY.items() if name in needed), None)
+    if wanted is None or os.environ.get("SLURM_MPI_TYPE"):
         return None
     offered = output_of([srun, "--mpi=list"]).split()
     default = output_of(["scontrol", "show", "config"])
     if any(line.split()[:3:2] == ["MpiDefault", "none"] for line in default.splitlines()):
-        return next((protocol for protocol in wanted if protocol in offered), None)
+        return wanted if wanted in offered else None
     return None

@@ -10,14 +10,14 @@ from contextlib import ExitStack
 from typing import Any
 
 from longshore_study.base.default_store import store_option
-from longshore_study.base.durations import duration, duration_of
+from longshore_study.base.durations import duration, duration_of, today
 from longshore_study.base.errors import EXIT_OK, EXIT_STOPPED, LongshoreError, UsageError
 from longshore_study.base.json_values import attributes, print_json
 from longshore_study.base.terminal import count, print_unless_closed
 from longshore_study.execution import batch_session
 from longshore_study.execution.child_process import Interrupted, Signals
 from longshore_study.execution.launch_resolver import make_launch_resolver
-from longshore_study.execution.launch_runner import Deadline, OutOfTime, Runner, Summary, default_session, remaining
+from longshore_study.execution.launch_runner import Deadline, OutOfTime, Runner, Summary, remaining
 from longshore_study.execution.launchers import nodes_of
 from longshore_study.execution.progress import make_progress
 from longshore_study.execution.session_folder import Target, store_study_file
@@ -96,7 +96,7 @@ def _state(args: argparse.Namespace, study: Study, tag: str | None, *, submits: 
 
 
 def _target(args: argparse.Namespace, plan: Plan, tag: str) -> Target:
-    session = default_session() if args.session is None else args.session
+    session = today() if args.session is None else args.session
     for name, kind in ((tag, "tag"), (session, "session")):
         folder_name(name, kind)  # raises an error for an empty name
     return Target(Store(args.store), plan.study.name, tag, session)

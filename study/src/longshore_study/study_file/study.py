@@ -23,6 +23,11 @@ def placeholders(argument: str) -> list[str]:
     return _PLACEHOLDER.findall(argument)
 
 
+def filled(argument: str, factors: Mapping[str, Any]) -> str:
+    """The argument with levels in place of {ranks} and other factors. Other braces stay."""
+    return _PLACEHOLDER.sub(lambda found: str(factors.get(found[1], found[0])), argument)
+
+
 @dataclass(frozen=True)
 class LaunchSettings:
     launches: int = 5

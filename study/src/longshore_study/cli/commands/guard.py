@@ -13,14 +13,14 @@ from pathlib import Path
 from longshore_study.analyses import guard
 from longshore_study.analyses.guard import Finding
 from longshore_study.base.default_store import store_option
-from longshore_study.base.durations import duration_of
+from longshore_study.base.durations import duration_of, today
 from longshore_study.base.errors import EXIT_OK, EXIT_REGRESSED, EXIT_UNDECIDED, LongshoreError, UsageError
 from longshore_study.base.json_values import attributes
 from longshore_study.base.terminal import count
 from longshore_study.cli.commands.report import facts_of_comparison, facts_of_sides
 from longshore_study.cli.result_output import print_result, write_file
 from longshore_study.compare.comparison import parse_margin
-from longshore_study.execution.launch_runner import EXIT_LAUNCH_FAILED, default_session, remaining
+from longshore_study.execution.launch_runner import EXIT_LAUNCH_FAILED, remaining
 from longshore_study.execution.session import add_session_options, run_session
 from longshore_study.execution.session_folder import Target
 from longshore_study.output import guard_text
@@ -72,7 +72,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     plan = make_plan(load(args.study))
-    args.session = default_session() if args.session is None else args.session
+    args.session = today() if args.session is None else args.session
     if args.session.endswith(guard.CONFIRMING):
         raise UsageError(f"--session {args.session}: guard gives names that end with {guard.CONFIRMING} itself")
     if not args.output.parent.is_dir():

@@ -1,7 +1,6 @@
 """`longshore import`: stores the output of another benchmark as launches."""
 
 import argparse
-import datetime as dt
 import hashlib
 import json
 import re
@@ -11,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from longshore_study.base.durations import today
 from longshore_study.base.errors import EXIT_OK, LongshoreError, UsageError
 from longshore_study.base.terminal import count
 from longshore_study.base.units import unit_of
@@ -116,7 +116,7 @@ def run(args: argparse.Namespace) -> int:
     is_series = format_name in formats.SERIES
     if is_series and args.session:
         raise UsageError(f"--session {args.session}: {format_name} has a session for each time in the file")
-    session = args.session or dt.datetime.now().astimezone().date().isoformat()
+    session = args.session or today()
     study = args.study or format_name
     store = Store(args.store)
     candidates = [run for path in args.files for run in _runs_in(format_name, path, options, args.tag, session)]

@@ -127,11 +127,10 @@ def facts_of_comparison(store: Store, compared: Comparison) -> Facts:
 def _described(store: Store, studies: list[str]) -> list[Side]:
     """The sides without a comparison: every tag is one."""
     _require_studies(store, studies)
-    chosen = [(s, tag) for s, tag, _ in selection.stored_names(store) if not studies or s in studies]
-    tags = list(dict.fromkeys(tag for _, tag in chosen))
+    chosen = {(study, tag): None for study, tag, _ in selection.stored_names(store) if not studies or study in studies}
     return [
-        Side(tag, [launch for study in _studies_of(chosen, tag) for launch in store.launches(study, tag)])
-        for tag in tags
+        Side(tag, [launch for study, _ in of_tag for launch in store.launches(study, tag)])
+        for tag, of_tag in grouped(chosen, lambda pair: pair[1]).items()
     ]
 
 
@@ -174,10 +173,6 @@ def _history(store: Store, sides: list[Side], margin: float | None) -> history.H
     known = events.of_store(store.path)
     launches = {str(launch.path): launch for side in sides for launch in side.launches}
     return history.build(list(launches.values()), known, tags=[side.name for side in sides], margin=margin)
-
-
-def _studies_of(chosen: list[tuple[str, str]], tag: str) -> list[str]:
-    return list(dict.fromkeys(study for study, t in chosen if t == tag))
 
 
 def _require_studies(store: Store, studies: list[str]) -> None:

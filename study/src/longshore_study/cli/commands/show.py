@@ -205,7 +205,7 @@ def _steps(args: argparse.Namespace) -> int:
     if len(args.names) == 1 and args.names[0].endswith(".toml"):
         given = reader.load(args.names[0])
         args.names = [given.name]
-    stepped = steps.stepped_launches(_chosen(args), given, problems)
+    stepped = steps.stepped_launches(_chosen(args), problems, given)
     if not stepped:
         why = f"; {problems[0]}" if problems else ""
         raise LongshoreError(f"no study here has steps{why}; add [[step]] tables to the study file")
