@@ -136,11 +136,9 @@ def _print(session: dict[str, Any], *, verbose: bool) -> None:
     print(f"{session['study']}, tag {session['tag']}, session {session['session']}: {', '.join(parts)}")
     for job in session["jobs"]:
         state = job["state"] + (f" ({job['why_unknown']})" if job["why_unknown"] else "")
-        lost = (
-            ""
-            if job["output_exists"] or job["state"] != batch_systems.ENDED
-            else ", which does not exist: the job never started, or could not write"
-        )
+        lost = ""
+        if job["state"] == batch_systems.ENDED and not job["output_exists"]:
+            lost = ", which does not exist: the job never started, or could not write"
         print(f"  job {job['id']} ({job['nodes']} nodes): {state}; its output: {job['output']}{lost}")
     for failure in session["failed"]:
         print(f"  failed: {failure['problem']}")
