@@ -146,17 +146,11 @@ def _selected(sides: list[Side], where: Expression | None) -> list[Side]:
         chosen = {id(result) for _, result in where.select(measured, _factors)}
         rows = [(one, result) for one, result in rows if result["pattern"] == CONTROL or id(result) in chosen]
     results = grouped(rows, lambda row: row[0].path)
-    return [
-        replace(
-            side,
-            launches=[
-                replace(one, results=[result for _, result in results[one.path]])
-                for one in launches
-                if one.path in results
-            ],
-        )
-        for side, launches in zip(sides, kept, strict=True)
-    ]
+    selected = []
+    for side, launches in zip(sides, kept, strict=True):
+        found = [replace(one, results=[r for _, r in results[one.path]]) for one in launches if one.path in results]
+        selected.append(replace(side, launches=found))
+    return selected
 
 
 def _factors(row: tuple[Launch, Record]) -> dict[str, Any]:
