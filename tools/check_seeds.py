@@ -11,8 +11,6 @@ process, and functions that draw from a generator without a seed: `random.random
 one.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 import subprocess

@@ -8,8 +8,6 @@ pages instead. Sections: headers, bench, commands, study-files; c, fortran, pyth
 needs the build of the tests (LONGSHORE_BUILD, else build/test), and python the installed package.
 """
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import importlib.util
@@ -23,6 +21,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from interface_tables import c, fortran, python
+from interface_tables.tables import MissingPartError
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 BUILD = Path(os.environ.get("LONGSHORE_BUILD") or REPOSITORY / "build" / "test")
@@ -30,10 +29,6 @@ BLOCK = r"<!-- list: {} -->\n```text\n(.*?)```\n"
 TABLES = re.compile(r"<!-- tools/public_interface.py --update writes all below -->\n\n(.*)", re.DOTALL)
 COLUMNS = 100
 OWNED = re.compile(r"(\[*\w[\w-]*\]*[ %.])([^(].*)")  # `gather --hops`, `Halo.wait()`, `longshore_team%rank`
-
-
-class MissingPartError(Exception):
-    """A section cannot be listed, because its part of Longshore is not built or installed."""
 
 
 def text_of(path: str) -> str:
@@ -145,10 +140,7 @@ def text_found(section: str) -> str:
     """The text of the section's list or tables, as the sources have it."""
     if section in NAMES:
         return packed(sorted(set(NAMES[section]())))
-    try:
-        return CALLS[section](REPOSITORY)
-    except python.MissingPackageError as missing:
-        raise MissingPartError(missing) from None
+    return CALLS[section](REPOSITORY)
 
 
 def text_promised(section: str, page: str) -> re.Match[str]:

@@ -20,8 +20,6 @@ number (LONGSHORE_TEST_PART). Without --rest, all of them run.
 the reason for each label and mark.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import re

@@ -1,7 +1,5 @@
 """Reads from `longshore-bench --list` what a build can do: patterns, factors and transports."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from dataclasses import dataclass

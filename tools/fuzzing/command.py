@@ -3,8 +3,6 @@
 The combinations of a sweep are drawn from a seed, or read from a file with --replay.
 """
 
-from __future__ import annotations
-
 import argparse
 import itertools
 import shutil

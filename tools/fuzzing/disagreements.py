@@ -4,8 +4,6 @@ A program has two arguments, FIRST and COUNT, and draws its calls from COUNT see
 ends with status 0 if all ranks refused each wrong call and went on.
 """
 
-from __future__ import annotations
-
 import os
 import random
 import shlex

@@ -3,8 +3,6 @@
 A seed and a number determine a combination completely.
 """
 
-from __future__ import annotations
-
 import random
 from dataclasses import dataclass
 

@@ -7,8 +7,6 @@ failure, too, because combinations need little memory. But a run is skipped if l
 SCARCE_BYTES of memory or of shared memory are free.
 """
 
-from __future__ import annotations
-
 import re
 import shutil
 import signal

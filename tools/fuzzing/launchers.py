@@ -1,7 +1,5 @@
 """How a run is started: the launcher of each transport, and the variables of every run."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

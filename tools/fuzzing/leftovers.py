@@ -5,8 +5,6 @@ make files of shared memory. A file counts only if the file appeared during the 
 same user, and is not mapped by any process for PATIENCE_SECONDS.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import time

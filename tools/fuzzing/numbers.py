@@ -3,8 +3,6 @@
 Such numbers are 0, 1, the ends of a range, primes, powers of two and their neighbours.
 """
 
-from __future__ import annotations
-
 import math
 import random
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Reads the records of a run and checks that they are complete and consistent."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 A failure is a line in a file, with its shell command, and a folder with its output.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 import time

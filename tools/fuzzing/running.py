@@ -1,7 +1,5 @@
 """Runs one combination in a separate folder, with a deadline."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

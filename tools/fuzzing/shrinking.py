@@ -5,8 +5,6 @@ fewer ranks, fewer options and variables, one level instead of a list, simpler l
 numbers. The first candidate that fails in the same way starts the next round.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace

@@ -3,12 +3,10 @@
 After the last run, a sweep shrinks one failing combination of each fault.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from fuzzing.capabilities import Capabilities
 from fuzzing.combination import Combination, line_of
@@ -33,31 +31,28 @@ class Limits:
     """Time for each fault. If 0, nothing is shrunk."""
 
 
+@dataclass(frozen=True)
 class Sweep:
     """One call of tools/fuzz. Failures with the same pattern and signature count as one fault."""
 
-    def __init__(
-        self, runner: Runner, capabilities: Capabilities, failures: FailureStore, reporter: Reporter, limits: Limits
-    ) -> None:
-        self.runner = runner
-        self.capabilities = capabilities
-        self.failures = failures
-        self.reporter = reporter
-        self.limits = limits
-        self.tally = Tally()
-        self.faults: dict[str, Numbered] = {}
-        """The first combination of each fault."""
-        self.verdicts: dict[str, Verdict] = {}
-        """The verdict on the first combination of each fault."""
+    runner: Runner
+    capabilities: Capabilities
+    failures: FailureStore
+    reporter: Reporter
+    limits: Limits
+    tally: Tally = field(default_factory=Tally)
+    faults: dict[str, tuple[int, Combination, Verdict]] = field(default_factory=dict)
+    """The first run of each fault."""
 
-    def go(self, combinations: Iterator[Numbered]) -> int:
-        """Run the combinations, and return the number of failures."""
+    def go(self, combinations: Iterator[Numbered]) -> None:
+        """Run the combinations, then shrink one of each fault."""
         try:
             self.run_all(combinations)
-            self.shrink_all()
+            if self.limits.shrink_seconds > 0:
+                for first in self.faults.values():
+                    self.shrink_one(*first)
         finally:
             self.runner.stop.set()
-        return self.tally.failures
 
     def line(self, combination: Combination) -> str:
         return line_of(combination, self.runner.bench, self.runner.launchers, self.runner.common)
@@ -101,14 +96,7 @@ class Sweep:
         self.reporter.say(f"FAILED {number}: {verdict.kind}: {verdict.reason}\n  {line}\n  its output: {folder}")
         if fault in self.faults:
             self.reporter.say(f"  it looks like run {self.faults[fault][0]}")
-        self.faults.setdefault(fault, (number, combination))
-        self.verdicts.setdefault(fault, verdict)
-
-    def shrink_all(self) -> None:
-        if self.limits.shrink_seconds <= 0:
-            return
-        for fault, (number, combination) in self.faults.items():
-            self.shrink_one(number, combination, self.verdicts[fault])
+        self.faults.setdefault(fault, (number, combination, verdict))
 
     def shrink_one(self, number: int, combination: Combination, verdict: Verdict) -> None:
         def fails(candidate: Combination) -> bool:

@@ -4,8 +4,6 @@ A comment belongs to the declarations below it, up to the next comment or an emp
 that an empty line follows belongs to the calls of its section.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The calls of the Python package, from its type stub and the docstrings that `help` shows."""
 
-from __future__ import annotations
-
 import ast
 import importlib.util
 import inspect
@@ -9,7 +7,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from interface_tables.tables import Section, code, markdown, sentences
+from interface_tables.tables import MissingPartError, Section, code, markdown, sentences
 
 # The sections of the page, with the public names of each.
 SECTIONS = {
@@ -25,10 +23,6 @@ FILES = ("_core.pyi", "frames.py", "errors.py")
 AND_WAIT = re.compile(r"[.:] start\w*\(\) and wait\(\)\.$")
 
 
-class MissingPackageError(Exception):
-    """The Python package is not installed."""
-
-
 def table(_repository: Path) -> str:
     return markdown(("call", "what it does"), sections())
 
@@ -36,7 +30,7 @@ def table(_repository: Path) -> str:
 def sections() -> Iterator[Section]:
     found = importlib.util.find_spec("longshore")
     if found is None or found.origin is None:
-        raise MissingPackageError("the Python package is not installed")
+        raise MissingPartError("the Python package is not installed")
     package = Path(found.origin).parent
     bodies = [ast.parse((package / file).read_text(encoding="utf-8")).body for file in FILES]
     nodes = {node.name: node for body in bodies for node in body if isinstance(node, ast.ClassDef | ast.FunctionDef)}

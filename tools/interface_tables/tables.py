@@ -1,9 +1,12 @@
 """The form of the tables: sections with a heading, whose rows are cells of Markdown."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
+
+
+class MissingPartError(Exception):
+    """A section cannot be listed, because its part of Longshore is not built or installed."""
+
 
 Section = tuple[str, list[tuple[str, ...]]]  # its heading, and its rows
 

@@ -1,7 +1,5 @@
 """Checks the files of a release, and writes their checksums."""
 
-from __future__ import annotations
-
 import hashlib
 import shutil
 import sys

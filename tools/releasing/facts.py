@@ -1,7 +1,5 @@
 """The version of a tree of sources, and the files that must agree with it."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import tomllib

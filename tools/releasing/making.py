@@ -4,8 +4,6 @@ All files are made from the source archive. So the archive has all that a build 
 that no commit has take no part.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import sys

@@ -1,7 +1,5 @@
 """Runs the programs of a release, and shows which step runs."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import time

@@ -123,6 +123,7 @@ def test_sessions_of_other_factors_are_no_reference(call: Guard) -> None:
 def test_launches_that_are_left_are_named_with_the_command_that_continues(
     call: Guard, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("LONGSHORE_STORE", "elsewhere")  # a fact that the command need not repeat
     monkeypatch.setenv("FAKE_BENCH", "*=hang")
     status, line = call("--session", "a b", "--stop-after", "1s")
     assert status == 75

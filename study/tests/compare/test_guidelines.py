@@ -12,6 +12,8 @@ from longshore_study.cli.command_line import main
 from longshore_study.store.launch_store import Store
 from stored_launches import halo, json_of, store_launch
 
+STUDY = '[study]\nname = "s"\n[[pattern]]\nprogram = "halo"\nbetween = { transport = "mpi", ranks = 2 }\n'
+
 
 def fill(store: Store, values: dict[str, float], launches: int = 4, **more: Any) -> None:
     generator = random.Random(9)
@@ -27,9 +29,12 @@ def fill(store: Store, values: dict[str, float], launches: int = 4, **more: Any)
         )
 
 
-def check(store: Store, capsys: pytest.CaptureFixture[str]) -> tuple[int, list[dict[str, Any]]]:
+def check(store: Store, capsys: pytest.CaptureFixture[str], own: str = "") -> tuple[int, list[dict[str, Any]]]:
+    """`own` is the guideline of a study file."""
+    file = store.path.with_name("s.toml")
+    file.write_text(f"{STUDY}[[guideline]]\n{own}", encoding="utf-8")
     capsys.readouterr()
-    status = main(["--store", str(store.path), "guidelines", "t", "--json"])
+    status = main(["--store", str(store.path), "guidelines", "t", "--json", *(["--file", str(file)] if own else [])])
     return status, list(json_of(capsys.readouterr().out)["rows"])
 
 
@@ -70,30 +75,21 @@ def test_a_study_file_may_add_guidelines_after_the_run(
     results: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     fill(results, {"waitall": 1000.0, "redblack": 500.0})
-    study = '[study]\nname = "s"\n[[pattern]]\nprogram = "halo"\nbetween = { transport = "mpi", ranks = 2 }\n'
-    (tmp_path / "s.toml").write_text(study, encoding="utf-8")
+    (tmp_path / "s.toml").write_text(STUDY, encoding="utf-8")
     asked = ["--store", str(results.path), "guidelines", "t", "--file", str(tmp_path / "s.toml"), "--json"]
     assert main(asked) == 64
     assert "has no [[guideline]]" in capsys.readouterr().err
     guideline = '[[guideline]]\nfaster = { mode = "redblack" }\nthan = { mode = "waitall" }\n'
-    (tmp_path / "s.toml").write_text(study + guideline, encoding="utf-8")
+    (tmp_path / "s.toml").write_text(STUDY + guideline, encoding="utf-8")
     assert main(asked) == 1
     rows = json_of(capsys.readouterr().out)["rows"]
     assert [row["verdict"] for row in rows if row["faster"] == {"mode": "redblack"}] == ["broken"]
 
 
-def test_a_study_adds_its_own_guidelines(results: Store, capsys: pytest.CaptureFixture[str]) -> None:
-    own = {"faster": {"mode": "sendrecv"}, "than": {"mode": "waitall"}, "tolerance": 0.05, "pattern": "halo"}
-    fill(results, {"waitall": 1000.0, "sendrecv": 100.0}, guidelines=[own])
-    status, rows = check(results, capsys)
-    assert status == 1
-    assert {(r["faster"]["mode"], r["holds"]) for r in rows} == {("sendrecv", False), ("waitall", True)}
-
-
 def test_a_study_may_raise_the_tolerance(results: Store, capsys: pytest.CaptureFixture[str]) -> None:
-    own = {"faster": {"mode": "persistent"}, "than": {"mode": "waitall"}, "tolerance": 0.6}
-    fill(results, {"waitall": 1000.0, "persistent": 800.0}, guidelines=[own])
-    status, rows = check(results, capsys)
+    own = 'faster = { mode = "persistent" }\nthan = { mode = "waitall" }\ntolerance = 0.6\n'
+    fill(results, {"waitall": 1000.0, "persistent": 800.0})
+    status, rows = check(results, capsys, own)
     assert (status, [row["tolerance"] for row in rows]) == (0, [0.6])
 
 
@@ -134,7 +130,7 @@ def test_launches_in_turns_are_compared_within_their_session(
     """Two stacks in separate launches in random order: one session can distinguish them. If they
     ran one after the other, a session could not distinguish a stack from noise."""
     generator = random.Random(4)
-    own = {"faster": {"stack": "a"}, "than": {"stack": "b"}}
+    own = 'faster = { stack = "a" }\nthan = { stack = "b" }\n'
     for session, alternating in (("turns", True), ("blocks", False)):
         for index in range(5):
             for k, (stack, value) in enumerate((("a", 800.0), ("b", 1000.0))):
@@ -142,9 +138,9 @@ def test_launches_in_turns_are_compared_within_their_session(
                 when = f"2030-01-01T00:{minute:02}:00"
                 store_launch(
                     results, "t", session, [halo("waitall", value * generator.gauss(1, 0.01))], index,
-                    study=session, cell={"stack": stack, "ranks": 2}, guidelines=[own], started=when,
+                    study=session, cell={"stack": stack, "ranks": 2}, started=when,
                 )  # fmt: skip
-    _, rows = check(results, capsys)
+    _, rows = check(results, capsys, own)
     found = {row["study"]: row for row in rows}
     assert (found["turns"]["verdict"], found["turns"]["compared"]) == ("broken", "in turns")
     assert found["turns"]["ratio"] == pytest.approx(0.8, rel=0.02)
@@ -155,14 +151,14 @@ def test_launches_in_turns_are_compared_within_their_session(
 
 def test_an_environment_is_a_factor_like_others(results: Store, capsys: pytest.CaptureFixture[str]) -> None:
     generator = random.Random(4)
-    own = {"faster": {"environment": {"A": "1"}}, "than": {"environment": {}}}
+    own = 'faster = { environment = { A = "1" } }\nthan = { environment = {} }\n'
     for index in range(5):
         for k, (environment, value) in enumerate((({"A": "1"}, 800.0), ({}, 1000.0))):
             store_launch(
-                results, "t", "s", [halo("waitall", value * generator.gauss(1, 0.01))], index, guidelines=[own],
+                results, "t", "s", [halo("waitall", value * generator.gauss(1, 0.01))], index,
                 cell={"environment": environment, "ranks": 2}, started=f"2030-01-01T00:{2 * index + k:02}:00",
             )  # fmt: skip
-    _, (row,) = check(results, capsys)
+    _, (row,) = check(results, capsys, own)
     assert (row["verdict"], row["faster"]) == ("broken", {"environment": {"A": "1"}})
 
 

@@ -6,8 +6,8 @@ import io
 
 import pytest
 
-from longshore_study.execution.launch_runner import Outcome
-from longshore_study.execution.progress import BarProgress, LineProgress, duration, make_progress
+from longshore_study.base.durations import duration
+from longshore_study.execution.progress import BarProgress, Outcome, make_progress
 from longshore_study.planning.plan import Plan, make_plan
 from longshore_study.planning.time_estimate import TimeEstimate
 from longshore_study.study_file.reader import loads
@@ -47,7 +47,7 @@ def test_a_log_gets_whole_lines_with_count_and_time_left(plan: Plan) -> None:
     out = io.StringIO()
     launches = plan.order("s")
     progress = make_progress(plan, launches, TimeEstimate(), out)
-    assert isinstance(progress, LineProgress)
+    assert not isinstance(progress, BarProgress)
     for number, launch in enumerate(launches):
         progress.begin(launch)
         assert out.getvalue().count("\n") == number

@@ -154,8 +154,8 @@ def test_the_same_records_twice_are_one_launch(place: Path, capsys: pytest.Captu
     once = run("waitall", 1000.0)
     file = written(place / "twice.jsonl", [*once, *once, *run("waitall", 1001.0)])
     assert main(["import", "longshore-bench", file, "--tag", "t"]) == 0
-    assert "run 2 is the same as run 1, to the last digit; stored once" in capsys.readouterr().out
+    assert "run 2 is the same as run 1, to the last digit; not stored again" in capsys.readouterr().out
     assert len(list(Store("longshore-results").launches())) == 2
     assert main(["import", "longshore-bench", written(place / "again.jsonl", once, "noise\n"), "--tag", "t"]) == 0
-    assert "already stored" in capsys.readouterr().out
+    assert "is the same as a launch of session" in capsys.readouterr().out
     assert len(list(Store("longshore-results").launches())) == 2

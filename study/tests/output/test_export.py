@@ -144,7 +144,7 @@ def test_options_that_contradict_each_other_are_refused(
     monkeypatch.chdir(tmp_path)
     store = ["--store", str(results.path)]
     for arguments, said in (
-        (["export", "--margin", "nonsense"], "--compare REF NEW"),
+        (["export", "--margin", "5%"], "--compare REF NEW"),
         (["report", "--margin", "5%"], "--compare REF NEW"),
         (["export", "--samples", "--format", "reframe"], "no repetitions"),
         (["stacks", "--search", str(tmp_path / "nope")], "no such folder"),

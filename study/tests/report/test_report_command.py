@@ -63,6 +63,16 @@ def test_all_tags_are_described_without_a_judgement(published: list[str], tmp_pa
     assert len(tree.one("section", id="figures").all("use", "dot")) == 32
 
 
+@pytest.mark.parametrize("comparison", [[], ["--compare", "reference", "new"]])
+def test_a_condition_selects_the_rows(published: list[str], tmp_path: Path, comparison: list[str]) -> None:
+    output = tmp_path / "one.html"
+    assert main(["report", *comparison, "-o", str(output), "--where", "mode == 'persistent'", *published]) == 0
+    page = output.read_text(encoding="utf-8")
+    assert "persistent" in page
+    assert "pairwise" not in page
+    assert main(["report", "-o", str(output), "--where", "colour == 'red'", *published]) == 64
+
+
 def test_json_names_the_file(published: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     output = tmp_path / "r.html"
     capsys.readouterr()

@@ -54,7 +54,6 @@ def results(tmp_path: Path) -> Store:
                 "stderr_tail": ["x"],
             }
             more |= {"bound": {"injection_GBps_per_node": 25}, "study_file": {"path": "p", "digest": "d"}}
-            more |= {"guidelines": [{"faster": {"mode": "persistent"}, "than": {"mode": "waitall"}}]}
             store_launch(store, tag, session, [sample, *figures], **more)
     return store
 

@@ -5,8 +5,6 @@ There is one best choice for each combination of work, number of nodes, transpor
 users cannot choose these freely.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -9,8 +9,6 @@ because of caches and protocols. Between two measured sizes, the cost is linear 
 per message and a gap per byte (A. Alexandrov et al., SPAA 1995).
 """
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field

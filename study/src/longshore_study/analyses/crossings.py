@@ -4,8 +4,6 @@ choice becomes the fastest: "exstack up to 8 nodes; aggregator from 16 nodes on"
 Choices are compared only among measured launches, or among launches of one simulated machine.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

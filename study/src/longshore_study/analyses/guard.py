@@ -5,8 +5,6 @@ two means. The unpaired comparison with one session on the new side is that inte
 (docs/explanation/statistics.md, "The weekly guard").
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace

@@ -6,8 +6,6 @@ events are tested first: those of events.toml, and the beginning of a tag if the
 tag are consecutive.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections import defaultdict

@@ -5,8 +5,6 @@ The value of a launch is its median over repetitions. With one session the inter
 launches, with several sessions from sessions.
 """
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -65,28 +63,20 @@ def means_of(figures: Iterable[Figure], *, pooled: Collection[str] = ()) -> list
     groups: dict[tuple[str, ...], list[Figure]] = defaultdict(list)
     for figure in figures:
         key = figure.key
-        if key.metric in (with_means(key.pattern) or (main_of(key.pattern),)) or _is_foreign_main(figure):
-            groups[key.study, figure.tag, key.pattern, key.metric, _factors_text(figure, pooled)].append(figure)
-    rows = [_mean(members, pooled) for members in groups.values()]
-    return sorted(rows, key=_order)
+        metrics = PATTERNS[key.pattern].mean_metrics if key.pattern in PATTERNS else ()
+        # Other programs have patterns whose main metric is known from their figures only.
+        is_main = key.metric == main_of(key.pattern) or (figure.main and not main_of(key.pattern))
+        if key.metric in metrics or (is_main and not metrics):
+            factors = canonical(_factors(figure, pooled))
+            groups[key.study, figure.tag, key.pattern, key.metric, factors].append(figure)
+    return sorted(
+        (_mean(members, pooled) for members in groups.values()),
+        key=lambda row: (pattern_rank(row.pattern), row.study, row.tag, row.metric, reading_order(row.factors)),
+    )
 
 
-def _order(row: Mean) -> tuple[Any, ...]:
-    return (pattern_rank(row.pattern), row.study, row.tag, row.metric, reading_order(row.factors))
-
-
-def with_means(pattern: str) -> tuple[str, ...]:
-    """The metrics whose means replace the main metric."""
-    return PATTERNS[pattern].mean_metrics if pattern in PATTERNS else ()
-
-
-def _is_foreign_main(figure: Figure) -> bool:
-    """Whether this is the main figure of a pattern that longshore-bench does not have."""
-    return figure.main and not main_of(figure.key.pattern)
-
-
-def _factors_text(figure: Figure, pooled: Collection[str]) -> str:
-    return canonical({name: level for name, level in figure.key.shown_factors.items() if name not in pooled})
+def _factors(figure: Figure, pooled: Collection[str]) -> dict[str, Any]:
+    return {name: level for name, level in figure.key.shown_factors.items() if name not in pooled}
 
 
 def _mean(figures: Sequence[Figure], pooled: Collection[str]) -> Mean:
@@ -102,7 +92,7 @@ def _mean(figures: Sequence[Figure], pooled: Collection[str]) -> Mean:
         unit=first.unit,
         better=first.better,
         per=first.per,
-        factors={name: level for name, level in first.key.shown_factors.items() if name not in pooled},
+        factors=_factors(first, pooled),
         values=tuple(figure.value for figure in figures),
         sessions=len(by_session),
         geometric=math.exp(fmean(units)),

@@ -3,8 +3,6 @@ of the control kernels shift, barrier and fetch-add. Each parameter is the media
 of a session that have the same layout of ranks. predictions.py uses the parameters.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from statistics import median

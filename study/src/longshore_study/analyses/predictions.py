@@ -1,7 +1,5 @@
 """Predicts measured exchanges with the communication model, for patterns with a modelled phase."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -11,7 +9,8 @@ from typing import Any
 from longshore_study.analyses import communication_model
 from longshore_study.analyses.communication_model import Costs, Exchange, NotModelledError
 from longshore_study.analyses.model_parameters import CostsKey, costs_by_session_and_layout, costs_key
-from longshore_study.base.json_values import canonical, number_in
+from longshore_study.analyses.scaling import layout_of
+from longshore_study.base.json_values import canonical, positive_in
 from longshore_study.metrics.variant_results import factors_of
 from longshore_study.metrics.variant_rows import reading_order
 from longshore_study.patterns import PATTERNS, pattern_rank
@@ -85,11 +84,11 @@ def _prediction(
     key: CostsKey, pattern: str, members: list[tuple[Launch, Record]], costs: Costs | None
 ) -> Prediction | None:
     phase = PATTERNS[pattern].modelled_phase
-    seconds = [value for _, result in members if (value := _positive(result, "phases", phase))]
+    seconds = [value for _, result in members if (value := positive_in(result, "phases", phase))]
     if not seconds:
         return None
     launch, result = members[0]
-    begun = [value for _, result in members if (value := _positive(result, "phases_least", phase))]
+    begun = [value for _, result in members if (value := positive_in(result, "phases_least", phase))]
     since = median(begun) if begun else None
     row = Prediction(*key[:3], pattern, factors_of(launch, result), phase, median(seconds), len(seconds), since)
     try:
@@ -108,7 +107,7 @@ def _exchange(launch: Launch, result: Record) -> Exchange:
         raise NotModelledError("one rank exchanges nothing")
     if variant.get("key_pattern", "uniform") != "uniform" and variant.get("splitters") != "sampled":
         raise NotModelledError(f"keys are {variant['key_pattern']}: the model has blocks of equal size only")
-    payload = _positive(result, "traffic", "payload_bytes")
+    payload = positive_in(result, "traffic", "payload_bytes")
     if not payload:
         raise NotModelledError("the record does not say how many bytes were exchanged")
     return Exchange(
@@ -121,21 +120,10 @@ def _exchange(launch: Launch, result: Record) -> Exchange:
 
 
 def _layout(launch: Launch) -> tuple[int, int]:
-    """The numbers of ranks and of ranks per node that the program recorded, or that the study
-    requested if the program recorded none."""
-    header = launch.header or {}
-    ranks = header.get("ranks") if isinstance(header.get("ranks"), int) else launch.cell.get("ranks")
-    nodes = header.get("nodes")
-    if not isinstance(ranks, int) or ranks < 1:
+    """The numbers of ranks and of ranks per node."""
+    layout = layout_of(launch)
+    if layout is None:
         raise NotModelledError("the record does not say how many ranks there were")
-    if isinstance(nodes, int) and 1 <= nodes <= ranks:
-        if ranks % nodes:
-            raise NotModelledError("the nodes have different numbers of ranks")
-        return ranks, ranks // nodes
-    per_node = launch.cell.get("ranks_per_node", ranks)
-    return ranks, per_node if isinstance(per_node, int) and 1 <= per_node <= ranks else ranks
-
-
-def _positive(result: Record, *path: str) -> float | None:
-    value = number_in(result, *path)
-    return value if value is not None and value > 0 else None
+    if layout.ranks % layout.nodes:
+        raise NotModelledError("the nodes have different numbers of ranks")
+    return layout.ranks, layout.ranks // layout.nodes

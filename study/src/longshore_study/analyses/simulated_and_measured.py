@@ -6,8 +6,6 @@ the factors that they have. For imported results without times, the ratio comes 
 metric.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
@@ -16,7 +14,7 @@ from typing import Any
 from longshore_study.analyses.predictions import CLOSE
 from longshore_study.analyses.scaling import layout_of
 from longshore_study.base.groups import grouped
-from longshore_study.base.json_values import canonical, number_in
+from longshore_study.base.json_values import canonical, positive_in
 from longshore_study.metrics.launch_metrics import main_metric
 from longshore_study.metrics.variant_results import factors_of
 from longshore_study.metrics.variant_rows import reading_order
@@ -99,8 +97,7 @@ class _Variant:
 
     @property
     def seconds(self) -> list[float]:
-        found = (number_in(result, "seconds", "median") for result in self.results)
-        return [value for value in found if value is not None and value > 0]
+        return [value for result in self.results if (value := positive_in(result, "seconds", "median"))]
 
 
 Place = tuple[str, int, int]
@@ -171,13 +168,8 @@ def _times_slower(measured: Sequence[Record], simulated: Sequence[Record]) -> li
     found = []
     for result in measured:
         name = main_metric(str(result["pattern"]), result["variant"], result.get("metrics") or {})
-        values = [_value(record, name) for record in (result, simulated[0])]
+        values = [positive_in(record, "metrics", str(name), "value") for record in (result, simulated[0])]
         if values[0] and values[1]:
             better = str(((result.get("metrics") or {}).get(name) or {}).get("better", "higher"))
             found.append(values[0] / values[1] if better == "lower" else values[1] / values[0])
     return found
-
-
-def _value(result: Record, name: str | None) -> float | None:
-    value = number_in(result, "metrics", str(name), "value")
-    return value if value is not None and value > 0 else None

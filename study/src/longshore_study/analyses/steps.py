@@ -6,8 +6,6 @@ A table has a row for each step and a column for each combination of the factors
 A cell without a figure has a reason, so the table shows everything that the study planned.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -95,7 +93,7 @@ class SteppedLaunches:
 
 
 def stepped_launches(
-    launches: Iterable[Launch], given: Study | None = None, problems: list[str] | None = None
+    launches: Iterable[Launch], problems: list[str], given: Study | None = None
 ) -> list[SteppedLaunches]:
     """The launches of each study and tag with steps.
 
@@ -110,8 +108,7 @@ def stepped_launches(
             study = study or _kept_study(members)
             planned = [cell for cell in (_planned(study) if study else []) if _belongs(cell, simulated)]
         except LongshoreError as error:
-            if problems is not None:
-                problems.append(f"the steps of {study_name} are not known: {error}")
+            problems.append(f"the steps of {study_name} are not known: {error}")
             continue
         steps = study.steps if study else _imported_steps(members, problems)
         if steps:
@@ -294,7 +291,7 @@ def _kept_study(launches: Sequence[Launch]) -> Study | None:
     return None
 
 
-def _imported_steps(launches: Sequence[Launch], problems: list[str] | None) -> tuple[Step, ...]:
+def _imported_steps(launches: Sequence[Launch], problems: list[str]) -> tuple[Step, ...]:
     """The steps that an importer wrote into the envelopes, in their order."""
     steps: dict[str, Step] = {}
     for launch in launches:
@@ -303,6 +300,5 @@ def _imported_steps(launches: Sequence[Launch], problems: list[str] | None) -> t
                 name, levels = str(table["name"]), dict(table["levels"])
                 steps.setdefault(name, Step(name, str(table["pattern"]), levels, levels))
             except (KeyError, TypeError, ValueError):
-                if problems is not None:
-                    problems.append(f"{launch.path}:1: not a step, and not used: {table!r:.80}")
+                problems.append(f"{launch.path}:1: not a step, and not used: {table!r:.80}")
     return tuple(steps.values())

@@ -6,8 +6,6 @@ of memory are those of control cells that were launched in the same way in the s
 same noise affects figure and bound.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
@@ -16,7 +14,7 @@ from typing import Any
 from longshore_study.base.errors import require_known
 from longshore_study.base.groups import grouped
 from longshore_study.base.json_values import attributes, canonical
-from longshore_study.compare.contrast import Contrast, contrasts
+from longshore_study.compare.contrast import contrasts
 from longshore_study.metrics.launch_metrics import Figure
 from longshore_study.metrics.memory_bound import share_of_bound
 from longshore_study.metrics.memory_speeds import MemorySpeeds, median_speeds
@@ -172,16 +170,14 @@ def within_noise(pairs: Sequence[tuple[RankedVariant, RankedVariant]]) -> list[b
         indices = [index for index, (better, _) in enumerate(pairs) if better.pattern == pattern]
         ratios = contrasts([(pairs[index][0].figures, pairs[index][1].figures) for index in indices])
         for index, ratio in zip(indices, ratios, strict=True):
-            are_within_noise[index] = _is_within_noise(*pairs[index], ratio)
+            better, other = pairs[index]
+            if ratio is not None and ratio.interval is not None:
+                are_within_noise[index] = ratio.interval[1] >= 1.0
+            elif better.better == "lower":
+                are_within_noise[index] = min(other.values) <= max(better.values)
+            else:
+                are_within_noise[index] = max(other.values) >= min(better.values)
     return are_within_noise
-
-
-def _is_within_noise(better: RankedVariant, other: RankedVariant, ratio: Contrast | None) -> bool:
-    if ratio is not None and ratio.interval is not None:
-        return ratio.interval[1] >= 1.0
-    if better.better == "lower":
-        return min(other.values) <= max(better.values)
-    return max(other.values) >= min(better.values)
 
 
 def newest_session(store: Store, name: str, session: str | None = None) -> tuple[str, str, str]:

@@ -5,8 +5,6 @@ A comparison shows association only. To show the cause, a study must set the fac
 random order and with all else equal (confirming_study.py).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -33,7 +31,6 @@ class Attribution:
     comparison: Comparison
     cases: list[JudgedRow]
     """The rows that were tested."""
-    factors: list[Mapping[str, Any]]
     rules: list[Rule]
     residuals: list[float]
     """For each case, the part of its difference that no rule explains."""
@@ -60,7 +57,7 @@ def attribute(comparison: Comparison) -> Attribution:
     factors = [_factors(row, index, differences) for index, row in enumerate(rows)]
     cases = [_case(row, levels) for row, levels in zip(rows, factors, strict=True)]
     rules, residuals = find_rules(cases, comparison.margin) if cases else ([], [])
-    return Attribution(comparison, rows, list(factors), rules, residuals, differences, slow_hosts(comparison))
+    return Attribution(comparison, rows, rules, residuals, differences, slow_hosts(comparison))
 
 
 def _factors(row: JudgedRow, index: int, differences: Iterable[DifferenceInRows]) -> dict[str, Any]:
@@ -80,9 +77,7 @@ def condition_text(condition: Condition) -> str:
     if condition.factor.startswith(DIFFERS):
         return f"{condition.factor.removeprefix(DIFFERS)} {'differs' if condition.levels[0] else 'does not differ'}"
     name = condition.factor
-    if condition.min_level is not None and condition.max_level is not None:
-        if condition.min_level == condition.max_level:
-            return f"{name} == {condition.levels[0]}"
+    if condition.is_range and len(condition.levels) > 1:
         return f"{min(condition.levels)} <= {name} and {name} <= {max(condition.levels)}"
     if len(condition.levels) == 1:
         return f"{name} == {_level(condition.levels[0])}"

@@ -8,8 +8,6 @@
    (variable_effect.py)?
 """
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -22,22 +20,21 @@ from longshore_study.attribution.variable_effect import (
     REFUTED,
     VariableEffect,
     combined_verdict,
+    judged,
     variable_effect,
-    verdict_of,
 )
 from longshore_study.base.errors import LongshoreError
 from longshore_study.base.groups import mean_by
 from longshore_study.compare.contrast import Contrast, contrasts
 from longshore_study.compare.estimate import metric_ratio, metric_ratios
-from longshore_study.compare.row_effect import by_session, effect_of_sessions, sessions_in_turns
+from longshore_study.compare.goodness import by_session
+from longshore_study.compare.row_effect import effect_of_sessions, sessions_in_turns
 from longshore_study.metrics.launch_metrics import Figure, measure
 from longshore_study.patterns import CONTROL
 from longshore_study.stats import verdict
 from longshore_study.store.selection import Side
 from longshore_study.study_file import environment_variables
 from longshore_study.study_file.study import Hypothesis
-
-_ONE_SESSION = "one session per side: the spread of sessions is unknown"
 
 
 @dataclass(frozen=True)
@@ -124,15 +121,13 @@ def _levels(reference: Side, new: Side, hypothesis: Hypothesis, limit: float, wa
     if difference is None or suspected is None or beside is None:
         raise LongshoreError("the two sides have no common sessions of the hypothesis to compare")
     parts = (suspected.difference, beside.difference, difference.difference)
-    row = verdict.with_own_error(difference)
-    if row is None or difference.welch_se is None:
-        return LevelEffect(OPEN, _ONE_SESSION, *parts, interval=None, p=None)
-    p = verdict.beyond_margin(row, limit)
-    word = verdict_of(row, p, hypothesis, limit)
-    return LevelEffect(word, _why(word, p), *parts, row.interval, p)
+    word, interval, p = judged(difference, hypothesis, limit) if difference.welch_se is not None else (OPEN, None, None)
+    return LevelEffect(word, _why(word, p), *parts, interval, p)
 
 
-def _why(word: str, p: float) -> str:
+def _why(word: str, p: float | None) -> str:
+    if p is None:
+        return "one session per side: the spread of sessions is unknown"
     if word == CONFIRMED:
         return "the suspected levels changed, and the levels beside them did not change as much"
     if word == OPEN:

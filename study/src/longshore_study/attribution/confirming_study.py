@@ -6,8 +6,6 @@ suspected levels change more than the other levels, they are the cause. If envir
 differ between the sides, the study also measures both settings of the variables in both states.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Mapping, Sequence
@@ -20,12 +18,11 @@ from longshore_study.attribution.suspected_variables import suspected_variables
 from longshore_study.base.errors import LongshoreError
 from longshore_study.compare.judged_row import JudgedRow
 from longshore_study.patterns import PATTERNS
-from longshore_study.planning.power_analysis import PowerAnalysis, Spread
+from longshore_study.planning.power_analysis import OTHER_SESSIONS, PowerAnalysis, spread_of
 from longshore_study.study_file.reader import StudyFileError, loads
 
 _MAX_AFFECTED = 3  # affected rows whose levels the study measures
 _MAX_BESIDE = 2  # other levels that the study measures for each suspected factor
-_SESSIONS = (2, 3, 5, 8)
 
 
 def confirming_study(attribution: Attribution, rule: Rule, name: str) -> str:
@@ -106,7 +103,7 @@ def _complete(draft: Draft) -> str:
     levels = dict(draft.levels)
     left_out: list[str] = []
     while True:
-        text = study_text(draft, levels, left_out, sessions=_SESSIONS[0])
+        text = study_text(draft, levels, left_out, sessions=OTHER_SESSIONS[0])
         try:
             study = loads(text, "confirm.toml")
         except StudyFileError as error:
@@ -119,10 +116,10 @@ def _complete(draft: Draft) -> str:
     from longshore_study.planning.plan import make_plan  # noqa: PLC0415 - needed for the power analysis only
 
     # The user waits, so the number of simulated rows is small.
-    power = PowerAnalysis(make_plan(study), Spread(0.03, 0.02, "assumed"), simulated_rows=1000)
-    size = math.expm1(abs(draft.rule.difference))
-    enough = (n for n in _SESSIONS if (power.smallest_between_tags(n) or math.inf) <= max(size, study.margin) / 1.5)
-    return study_text(draft, levels, left_out, sessions=next(enough, _SESSIONS[-1]))
+    power = PowerAnalysis(make_plan(study), spread_of(()), simulated_rows=1000)
+    size = max(math.expm1(abs(draft.rule.difference)), study.margin) / 1.5
+    enough = (n for n in OTHER_SESSIONS if (power.smallest_between_tags(n) or math.inf) <= size)
+    return study_text(draft, levels, left_out, sessions=next(enough, OTHER_SESSIONS[-1]))
 
 
 def _is_about(name: str, problem: str) -> bool:

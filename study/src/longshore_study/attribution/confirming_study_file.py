@@ -1,7 +1,5 @@
 """Writes a confirming study (confirming_study.py) as TOML, with an explanation for its readers."""
 
-from __future__ import annotations
-
 import json
 import tomllib
 from collections.abc import Mapping, Sequence

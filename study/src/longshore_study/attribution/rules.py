@@ -10,8 +10,6 @@ this choice. Then its mean is subtracted from its cases, and the search starts a
 three rules.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections import defaultdict
@@ -43,15 +41,12 @@ class Case:
 
 @dataclass(frozen=True)
 class Condition:
-    """The factor has one of these levels. A range of numbers has `min_level` and `max_level`."""
+    """The factor has one of these levels."""
 
     factor: str
     levels: tuple[Any, ...]
-    min_level: float | None = None
-    max_level: float | None = None
-
-    def holds(self, factors: Mapping[str, Any]) -> bool:
-        return self.factor in factors and factors[self.factor] in self.levels
+    is_range: bool = False
+    """Whether the levels are a range of numbers."""
 
 
 @dataclass(frozen=True)
@@ -66,9 +61,6 @@ class Rule:
     conditions from which the rule was chosen."""
     covered: tuple[int, ...]
     """Indices of the cases that meet the conditions."""
-
-    def holds(self, factors: Mapping[str, Any]) -> bool:
-        return all(condition.holds(factors) for condition in self.conditions)
 
 
 @dataclass(frozen=True)
@@ -179,9 +171,7 @@ def _conditions(cases: Sequence[Case], residuals: Sequence[float]) -> list[tuple
             if len(covered) == len(cases):
                 continue
             values = tuple(level for level, _ in chosen)
-            condition = Condition(name, values)
-            if ordered and len(levels) > 2:
-                condition = Condition(name, values, float(min(values)), float(max(values)))
+            condition = Condition(name, values, is_range=ordered and len(levels) > 2)
             found.append((condition, math.log(len(varying)) + math.log(count), covered))
     return found
 

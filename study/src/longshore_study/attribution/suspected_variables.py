@@ -1,8 +1,6 @@
 """Finds the environment variables that differ between the two sides of a comparison. A confirming
 study can then set them as in the reference and as on the new side."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 

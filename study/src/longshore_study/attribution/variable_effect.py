@@ -3,8 +3,6 @@ are measured with the variables as on the new side, and with the variables as in
 confirming study (confirming_study.py) alternates the two settings, so launches are compared within
 their session."""
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Hashable, Iterable
@@ -15,7 +13,8 @@ from typing import Any
 from longshore_study.compare.row_effect import effect_of_sessions
 from longshore_study.metrics.launch_metrics import Figure
 from longshore_study.stats import verdict
-from longshore_study.stats.verdict import LEVEL, Measured
+from longshore_study.stats.effect import Effect
+from longshore_study.stats.verdict import LEVEL
 from longshore_study.study_file.study import Hypothesis
 
 CONFIRMED, REFUTED, OPEN = "confirmed", "refuted", "undecided"
@@ -64,19 +63,23 @@ def variable_effect(
     found = effect_of_sessions(reference, new, frozenset(reference), [])
     if found is None:
         return None
+    word, interval, p = judged(found, hypothesis, limit)
+    return VariableEffect(side, word, found.difference, interval, p)
+
+
+def judged(found: Effect, hypothesis: Hypothesis, limit: float) -> tuple[str, tuple[float, float] | None, float | None]:
+    """The verdict with the interval and the p value, which are None if the error is not known.
+    Confirmed if the difference is significantly beyond the margin in the direction of the
+    hypothesis. Refuted if it is beyond the margin in the other direction, or within the margin."""
     row = verdict.with_own_error(found)
     if row is None:
-        return VariableEffect(side, OPEN, found.difference, None, None)
+        return OPEN, None, None
     p = verdict.beyond_margin(row, limit)
-    return VariableEffect(side, verdict_of(row, p, hypothesis, limit), row.difference, row.interval, p)
-
-
-def verdict_of(row: Measured, p: float, hypothesis: Hypothesis, limit: float) -> str:
-    """Confirmed if the difference is significantly beyond the margin in the direction of the
-    hypothesis. Refuted if it is beyond the margin in the other direction, or within the margin."""
     if p <= LEVEL:
-        return CONFIRMED if row.difference * math.log(hypothesis.ratio) > 0.0 else REFUTED
-    return REFUTED if verdict.within_margin(row, limit) <= LEVEL else OPEN
+        word = CONFIRMED if row.difference * math.log(hypothesis.ratio) > 0.0 else REFUTED
+    else:
+        word = REFUTED if verdict.within_margin(row, limit) <= LEVEL else OPEN
+    return word, row.interval, p
 
 
 def combined_verdict(effects: Iterable[VariableEffect]) -> str | None:

@@ -1,8 +1,7 @@
 """Reads durations in the notations of people and batch systems: 90s, 1h30m, 2d, 01:30:00,
-1-12:00:00."""
+1-12:00:00. Writes them for people and for batch systems. Gives the date of today."""
 
-from __future__ import annotations
-
+import datetime as dt
 import re
 from collections.abc import Callable
 
@@ -42,3 +41,20 @@ def duration_of(option: str) -> Callable[[str], int]:
 def clock(seconds: int) -> str:
     """HH:MM:SS, the format that every batch system accepts."""
     return f"{seconds // 3600:02d}:{seconds % 3600 // 60:02d}:{seconds % 60:02d}"
+
+
+def duration(seconds: float) -> str:
+    """A duration for readers: 0.4 s, 12 s, 3 min 20 s, 5 h 10 min, 2 d 3 h."""
+    if seconds < 9.95:
+        return f"{seconds:.1f} s"
+    whole = round(seconds)
+    for large, large_name, small_name, small in ((86400, "d", "h", 3600), (3600, "h", "min", 60), (60, "min", "s", 1)):
+        if whole >= large:
+            rest = whole % large // small
+            return f"{whole // large} {large_name}" + (f" {rest} {small_name}" if rest else "")
+    return f"{whole} s"
+
+
+def today() -> str:
+    """The date here, which names a session if the user does not."""
+    return dt.datetime.now().astimezone().date().isoformat()

@@ -1,7 +1,5 @@
 """The exceptions that end a command, each with a message of one line and an exit status."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 EXIT_OK = 0

@@ -35,14 +35,8 @@ class ExpressionError(UsageError):
     """The condition cannot be read, or cannot be applied to the given values."""
 
 
-class Absent:
-    """The value of a factor that a row does not have."""
-
-    def __repr__(self) -> str:
-        return "absent"
-
-
-ABSENT = Absent()
+ABSENT: Any = object()
+"""The value of a factor that a row does not have."""
 
 
 @dataclass(frozen=True)

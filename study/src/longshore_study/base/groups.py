@@ -1,7 +1,5 @@
 """Groups of items with the same key, in the order of first occurrence; combinations of levels."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from statistics import fmean

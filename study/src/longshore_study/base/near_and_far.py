@@ -6,8 +6,6 @@ No limit in nanoseconds separates near from far cores on all machines. So launch
 each other.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Iterable, Sequence

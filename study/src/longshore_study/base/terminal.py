@@ -2,13 +2,12 @@
 plain text. A verdict is always a word, never a colour alone.
 """
 
-from __future__ import annotations
-
 import math
 import os
 import shutil
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, TextIO
 
 STYLES = {
@@ -69,9 +68,9 @@ def interval(bounds: Sequence[float] | None) -> str:
     return "-" if bounds is None else f"{ratio_text(bounds[0])} to {ratio_text(bounds[1])}"
 
 
-def times(value: float, more: str = "faster", less: str = "slower") -> str:
+def times(value: float) -> str:
     """A ratio of goodness in words: 0.057 is `17.5 times slower`, 1.03 is `3 % faster`."""
-    word, factor = (more, value) if value >= 1.0 else (less, 1.0 / value)
+    word, factor = ("faster", value) if value >= 1.0 else ("slower", 1.0 / value)
     if factor >= 1.5:
         return f"{significant(factor, 3)} times {word}"
     return f"{percent(factor - 1.0)} {word}"
@@ -203,3 +202,20 @@ def print_line(text: str = "", style: str | None = None, stream: TextIO | None =
     from rich.text import Text  # noqa: PLC0415
 
     Console(file=stream, highlight=False, emoji=False).print(Text(text, style=STYLES.get(style, style)), soft_wrap=True)
+
+
+def print_unless_closed(text: str, stream: TextIO) -> None:
+    """Prints a line. Ignores the error if the reader of a pipe (`| head`) is gone."""
+    try:
+        print(text, file=stream, flush=True)
+    except OSError:
+        with suppress(OSError, ValueError):
+            abandon(stream)
+
+
+def abandon(stream: TextIO) -> None:
+    """Sends what a broken stream still holds to /dev/null. Otherwise Python fails with exit status
+    120 when it flushes the stream at exit."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)

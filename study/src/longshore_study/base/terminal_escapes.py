@@ -1,8 +1,6 @@
 """Escapes control characters before a terminal sees them. Names of tags, factors and files, and the
 output of programs, may hold sequences that move the cursor, set the title or hide text."""
 
-from __future__ import annotations
-
 import os
 import re
 import sys

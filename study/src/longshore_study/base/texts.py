@@ -1,8 +1,6 @@
 """Numbers in HTML reports and plots: three significant digits, thin spaces between groups of
 digits, ratios in words."""
 
-from __future__ import annotations
-
 import math
 import sys
 from collections.abc import Iterable
@@ -156,11 +154,6 @@ def _raised(exponent: int) -> str:
 
 def _grouped(text: str) -> str:
     whole, dot, rest = text.partition(".")
-    digits = whole.lstrip("-")
-    if len(digits) > 4:
-        groups: list[str] = []
-        while digits:
-            groups.insert(0, digits[-3:])
-            digits = digits[:-3]
-        whole = ("-" if whole.startswith("-") else "") + _THIN_SPACE.join(groups)
+    if len(whole.lstrip("-")) > 4:
+        whole = f"{int(whole):,}".replace(",", _THIN_SPACE)
     return whole + dot + rest

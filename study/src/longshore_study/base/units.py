@@ -1,7 +1,5 @@
 """Units of figures: their dimensions, and the factors between units of one dimension."""
 
-from __future__ import annotations
-
 import re
 from typing import NamedTuple
 

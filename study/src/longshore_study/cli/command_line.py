@@ -11,7 +11,9 @@ from types import ModuleType
 from typing import NoReturn
 
 from longshore_study import __version__
+from longshore_study.base.default_store import default_store
 from longshore_study.base.errors import EXIT_INTERRUPTED, EXIT_INVALID, EXIT_OK, LongshoreError, UsageError, suggestion
+from longshore_study.base.terminal import abandon
 from longshore_study.base.terminal_escapes import escaping_streams
 
 COMMANDS = {
@@ -35,8 +37,6 @@ COMMANDS = {
     "completion": "print the completion script for bash, zsh or fish",
 }
 
-_FLAGS = ("--json", "-v", "--verbose", "--no-color")
-
 
 class Parser(argparse.ArgumentParser):
     """argparse with the exit status of longshore for usage errors."""
@@ -44,14 +44,16 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         raise UsageError(f"{message} ('{self.prog} --help' lists the options)")
 
-    def parse_checked(self, arguments: Sequence[str]) -> argparse.Namespace:
+    def parse_checked(
+        self, arguments: Sequence[str], namespace: argparse.Namespace | None = None
+    ) -> argparse.Namespace:
         """Like parse_args, with a suggestion for a mistyped option."""
-        namespace, unknown = self.parse_known_args(arguments)
+        found, unknown = self.parse_known_args(arguments, namespace or argparse.Namespace())
         if unknown:
             word = unknown[0].split("=")[0]
             problem = "unknown option" if word.startswith("-") else "unexpected argument"
             self.error(f"{problem} '{unknown[0]}'{suggestion(word, self._option_string_actions)}")
-        return namespace
+        return found
 
 
 def module_name(command: str) -> str:
@@ -59,43 +61,23 @@ def module_name(command: str) -> str:
     return "import_" if command == "import" else command
 
 
-def split_arguments(arguments: Sequence[str]) -> tuple[str | None, list[str]]:
-    """The command and its arguments. Options of every command can precede the command."""
-    before: list[str] = []
-    rest = list(arguments)
-    while rest:
-        word = rest.pop(0)
-        if word == "--store":
-            if not rest:
-                raise UsageError("--store needs the name of a folder")
-            before += [word, rest.pop(0)]
-        elif word in _FLAGS or word.startswith("--store="):
-            before.append(word)
-        elif word in ("-h", "--help", "--version"):
-            return word, []
-        elif word.startswith("-"):
-            raise UsageError(
-                f"unknown option '{word}' before the command ('longshore --help' lists commands and options)"
-            )
-        else:
-            return word, before + rest
-    return None, before
-
-
-def usage_text() -> str:
-    lines = ["usage: longshore COMMAND [options]", "", "Studies of communication on HPC systems.", ""]
-    lines += [f"  {command:<12}{description}" for command, description in COMMANDS.items()]
-    lines += [
-        "",
-        "options of every command:",
-        "  --store DIR  where results are kept (default: LONGSHORE_STORE, else ./longshore-results)",
-        "  --json       print one JSON document instead of tables",
-        "  -v           print more details",
-        "  --no-color   plain text (also by the environment variable NO_COLOR)",
-        "",
-        "'longshore COMMAND --help' explains a command, with examples.",
-    ]
-    return "\n".join(lines)
+def root_parser() -> Parser:
+    """Reads the options before the command, and the words from the command on."""
+    commands = "\n".join(f"  {command:<12}{description}" for command, description in COMMANDS.items())
+    parser = Parser(
+        prog="longshore",
+        usage="longshore COMMAND [options]",
+        description=f"Studies of communication on HPC systems.\n\n{commands}",
+        epilog="'longshore COMMAND --help' explains a command, with examples.",
+        add_help=False,
+        allow_abbrev=False,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add_shared_options(parser)
+    parser.add_argument("-h", "--help", action="store_true", dest="asks_help", help=argparse.SUPPRESS)
+    parser.add_argument("--version", action="store_true", dest="asks_version", help=argparse.SUPPRESS)
+    parser.add_argument("words", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
+    return parser
 
 
 def add_shared_options(parser: argparse.ArgumentParser) -> None:
@@ -105,22 +87,24 @@ def add_shared_options(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--json", action="store_true", help="print one JSON document instead of tables")
     group.add_argument("-v", "--verbose", action="store_true", help="print more details")
-    group.add_argument("--no-color", action="store_true", help="plain text")
+    group.add_argument("--no-color", action="store_true", help="plain text, as with the variable NO_COLOR")
 
 
 def dispatch(arguments: Sequence[str]) -> int:
-    command, rest = split_arguments(arguments)
-    if command is None or command in ("-h", "--help", "help"):
-        print(usage_text())
-        return EXIT_OK
-    if command == "--version":
+    root = root_parser()
+    before = root.parse_checked(arguments)
+    if before.asks_version:
         print(f"longshore {__version__}")
         return EXIT_OK
+    if before.asks_help or before.words in ([], ["help"]):
+        print(root.format_help(), end="")
+        return EXIT_OK
+    command, *rest = before.words
     if command not in COMMANDS:
         raise UsageError(f"unknown command '{command}'{suggestion(command, COMMANDS)} (one of {', '.join(COMMANDS)})")
     parser, module = parser_of(command)
-    args = parser.parse_checked(rest)
-    args.store = Path(args.store or os.environ.get("LONGSHORE_STORE") or "longshore-results")
+    args = parser.parse_checked(rest, before)
+    args.store = Path(args.store) if args.store else default_store()
     if args.no_color:
         os.environ["NO_COLOR"] = "1"
     return int(module.run(args))
@@ -132,6 +116,7 @@ def parser_of(command: str) -> tuple[Parser, ModuleType]:
     parser = Parser(
         prog=f"longshore {command}",
         description=COMMANDS[command],
+        epilog=module.EXAMPLES,
         allow_abbrev=False,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -160,13 +145,13 @@ def _main(arguments: Sequence[str] | None) -> int:
         print(f"longshore: {line}", file=sys.stderr)
         return error.exit_status
     except BrokenPipeError:
-        _abandon_output()  # the reader of the pipe (`| head`) is gone
+        abandon(sys.stdout)  # the reader of the pipe (`| head`) is gone
         return EXIT_OK
     except OSError as error:
         try:
             sys.stdout.flush()
         except OSError:  # the disk of stdout is full
-            _abandon_output()
+            abandon(sys.stdout)
         place = f"{error.filename}: " if error.filename else ""
         print(f"longshore: {place}{error.strerror or error}".replace("\n", "\\n"), file=sys.stderr)
         return EXIT_INVALID
@@ -174,11 +159,3 @@ def _main(arguments: Sequence[str] | None) -> int:
         print("longshore: interrupted", file=sys.stderr)
         return EXIT_INTERRUPTED
     return status
-
-
-def _abandon_output() -> None:
-    """Redirects stdout to /dev/null. Otherwise Python fails again when it flushes the buffer at
-    exit."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())
-    os.close(nowhere)

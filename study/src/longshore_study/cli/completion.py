@@ -1,8 +1,6 @@
 """Completion of command lines by the Tab key, with argcomplete. The script of the shell calls
 longshore with the typed line in the environment."""
 
-from __future__ import annotations
-
 import argparse
 import importlib
 import os
@@ -12,6 +10,7 @@ from typing import Any
 
 import argcomplete
 
+from longshore_study.base.default_store import default_store
 from longshore_study.base.errors import LongshoreError, UsageError
 from longshore_study.cli import command_line
 
@@ -32,15 +31,15 @@ def complete() -> None:
     """Writes the candidates to the shell, and exits. Only the typed command is imported."""
     *_, words, _ = argcomplete.split_line(os.environ["COMP_LINE"], int(os.environ["COMP_POINT"]))
     try:
-        typed = command_line.split_arguments(words[1:])[0]
+        typed = command_line.root_parser().parse_known_args(words[1:])[0].words[:1]
     except UsageError:
-        typed = None
+        typed = []
     root = argparse.ArgumentParser("longshore", allow_abbrev=False)
     root.add_argument("--version", action="store_true", help="print the version")
     command_line.add_shared_options(root)
     commands = root.add_subparsers()
     for name, description in command_line.COMMANDS.items():
-        parents = [command_line.parser_of(name)[0]] if name == typed else []
+        parents = [command_line.parser_of(name)[0]] if name in typed else []
         parser = commands.add_parser(name, help=description, parents=parents, add_help=False, allow_abbrev=False)
         for action in parser._actions:  # noqa: SLF001 - argparse has no public access
             if completer := _completer(name, action, _store_of(words)):
@@ -72,7 +71,7 @@ def _store_of(words: Sequence[str]) -> Path:
     """The folder of results, from the command line, LONGSHORE_STORE or the default."""
     given = [words[k + 1] for k, word in enumerate(words[:-1]) if word == "--store"]
     given += [word.partition("=")[2] for word in words if word.startswith("--store=")]
-    return Path((given or [os.environ.get("LONGSHORE_STORE") or "longshore-results"])[-1]).expanduser()
+    return (Path(given[-1]) if given else default_store()).expanduser()
 
 
 def _stored(kinds: Sequence[str], path: Path) -> list[str]:

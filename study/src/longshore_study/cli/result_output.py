@@ -1,23 +1,20 @@
 """Writes the result of a command: text, a JSON document with --json, or a file."""
 
-from __future__ import annotations
-
 import argparse
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from longshore_study.base.errors import LongshoreError
+from longshore_study.base.json_values import print_json
 
 
-def print_json(document: dict[str, Any]) -> None:
-    print(json.dumps(document, indent=1, ensure_ascii=False))
-
-
-def print_result(args: argparse.Namespace, document: dict[str, Any], print_text: Callable[[], None]) -> None:
+def print_result(
+    args: argparse.Namespace, document: Callable[[], dict[str, Any]], print_text: Callable[[], object]
+) -> None:
+    """Prints the document with --json, and otherwise the text. The other one is not made."""
     if args.json:
-        print_json(document)
+        print_json(document())
     else:
         print_text()
 

@@ -6,8 +6,6 @@ rows prove nothing. If half of the strategies regressed, subtracting the median 
 show the other half as improved.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field

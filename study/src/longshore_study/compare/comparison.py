@@ -4,8 +4,6 @@ pairing.py matches the figures of the two sides. row_effect.py computes the diff
 and common_shift.py the change of the whole machine. stats/ tests the differences.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -28,7 +26,7 @@ from longshore_study.compare.estimate import estimate
 from longshore_study.compare.judged_row import JudgedRow
 from longshore_study.compare.noise_rows import with_noise_of
 from longshore_study.compare.pairing import PairedRow, disjoint_factors, failed_without_row, pair
-from longshore_study.compare.row_effect import RowEffect, row_effects, sessions_in_turns
+from longshore_study.compare.row_effect import sessions_in_turns, with_effects
 from longshore_study.metrics.launch_metrics import Measurements, measure_sides, require_metrics
 from longshore_study.metrics.variant_rows import reading_order
 from longshore_study.patterns import CONTROL, pattern_rank
@@ -160,7 +158,7 @@ def judge_rows(
     for row in rows:
         simulated_rows.refuse_mixed(row)
     tested = [row for row in rows if not simulated_rows.is_simulated(row)]
-    judged, shift = _judge(tested, row_effects(tested, in_turns), margin)
+    judged, shift = _judge(with_effects(tested, in_turns), margin)
     measured = iter(judged)
     return [
         _with_absence(simulated_rows.judged(row, margin)) if simulated_rows.is_simulated(row) else next(measured)
@@ -209,23 +207,17 @@ def _levels(values: Iterable[Any]) -> str:
     return " or ".join(terminal.factor(value) for value in values) or "absent"
 
 
-def _judge(
-    rows: Sequence[PairedRow], effects: Sequence[RowEffect], margin: float
-) -> tuple[list[JudgedRow], CommonShift]:
+def _judge(rows: Sequence[JudgedRow], margin: float) -> tuple[list[JudgedRow], CommonShift]:
     """The judged rows without the controls, and the judged common shift. The p values are corrected
     over these rows and the shift together."""
-    pairs = list(zip(rows, effects, strict=True))
     controls = [
-        (
-            str(row.key.variant.get("kernel")),
-            verdict.Measured(found.effect.difference, found.moderated.se, found.moderated.df),
-        )
-        for row, found in pairs
-        if row.key.pattern == CONTROL and str(row.key.variant.get("kernel")) in MACHINE_METRICS
-        if found.effect and found.moderated
+        (kernel, verdict.Measured(row.effect.difference, row.moderated.se, row.moderated.df))
+        for row in rows
+        if row.key.pattern == CONTROL and (kernel := str(row.key.variant.get("kernel"))) in MACHINE_METRICS
+        if row.effect and row.moderated
     ]
     shift = find_shift(controls, margin)
-    judged = [_untested(row, found, shift) for row, found in pairs if row.key.pattern != CONTROL]
+    judged = [_untested(row, shift) for row in rows if row.key.pattern != CONTROL]
     testable = {
         index: row.estimate.judged
         for index, row in enumerate(judged)
@@ -240,25 +232,19 @@ def _judge(
     return [_with_absence(row) for row in judged], shift
 
 
-def _untested(row: PairedRow, found: RowEffect, shift: CommonShift) -> JudgedRow:
+def _untested(row: JudgedRow, shift: CommonShift) -> JudgedRow:
     """The row with its estimate and warnings, before it is tested."""
-    warnings = list(found.warnings)
+    warnings = list(row.warnings)
     doubts = sorted({figure.why_implausible for figure in row.figures if figure.why_implausible})
     if doubts:
         warnings += doubts
-    elif found.effect and not found.moderated and not warnings:
+    elif row.effect and not row.moderated and not warnings:
         warnings.append("one session per side: the data do not show how much sessions differ")
-    if found.effect and not found.adjustment and (why := explanation(row, found.effect.difference)):
+    if row.effect and not row.adjustment and (why := explanation(row, row.effect.difference)):
         warnings.append(why)
-    return JudgedRow(
-        row.key,
-        row.reference,
-        row.new,
-        row.absent,
-        effect=found.effect,
-        adjustment=found.adjustment,
-        moderated=found.moderated,
-        estimate=estimate(found.effect, found.moderated, found.adjustment, shift) if found.effect else None,
+    return replace(
+        row,
+        estimate=estimate(row.effect, row.moderated, row.adjustment, shift) if row.effect else None,
         verdict=verdict.INVALID if doubts else verdict.UNTESTABLE,
         warnings=tuple(warnings),
     )

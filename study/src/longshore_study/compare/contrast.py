@@ -6,18 +6,18 @@ that ran in turns are compared within their session. In all other cases sessions
 docs/explanation/statistics.md gives the reasons. comparison.py compares two tags.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 from typing import Any, TypeVar
 
+from longshore_study.base.groups import grouped
 from longshore_study.compare.estimate import metric_ratio
-from longshore_study.compare.row_effect import by_launch, by_session
+from longshore_study.compare.goodness import by_launch, by_session
 from longshore_study.metrics.launch_metrics import Figure, one_simulated_machine
 from longshore_study.stats import effect, moderated
 from longshore_study.stats.effect import Effect
+from longshore_study.stats.moderated import ModeratedError
 
 V = TypeVar("V")
 Sides = tuple[Mapping[str, float], Mapping[str, float]]
@@ -54,24 +54,31 @@ def contrasts(pairs: Sequence[tuple[Sequence[Figure], Sequence[Figure]]]) -> lis
     simulated = [
         one_simulated_machine((*first, *second), "a comparison of two variants") is not None for first, second in pairs
     ]
-    errors: dict[int, moderated.ModeratedError | None] = {}
-    for design in (WITHIN_LAUNCH, IN_TURNS, BY_SESSION):
-        # Figures without variance (imported twice, or rounded to the same value) prove no
-        # precision, so they get no interval.
-        varying = {
-            index: found[1]
-            for index, found in enumerate(effects)
-            if found is not None and found[0] == design and (found[1].variance or 0.0) > _NO_VARIANCE
-            if not simulated[index]
-        }
-        errors |= dict(zip(varying, moderated.moderate(list(varying.values())), strict=True))
+    # Figures without variance (imported twice, or rounded to the same value) prove no precision, so
+    # they get no interval.
+    varying = {
+        index: found[:2]
+        for index, found in enumerate(effects)
+        if found is not None and (found[1].variance or 0.0) > _NO_VARIANCE and not simulated[index]
+    }
+    errors = moderated_errors(varying)
     return [
         None if found is None else _contrast(*found[:2], errors.get(index), simulated=simulated[index])
         for index, found in enumerate(effects)
     ]
 
 
-def _contrast(design: str, found: Effect, mod: moderated.ModeratedError | None, *, simulated: bool) -> Contrast:
+def moderated_errors(effects: Mapping[int, tuple[str, Effect]]) -> dict[int, ModeratedError | None]:
+    """The error of each effect, which comes with its design. The variances of one design are
+    moderated together, because they have the same meaning."""
+    errors: dict[int, ModeratedError | None] = {}
+    for members in grouped(effects.items(), lambda item: item[1][0]).values():
+        found = moderated.moderate([one for _, (_, one) in members])
+        errors |= {index: error for (index, _), error in zip(members, found, strict=True)}
+    return errors
+
+
+def _contrast(design: str, found: Effect, mod: ModeratedError | None, *, simulated: bool) -> Contrast:
     interval, why = None, None
     if simulated:
         why = NO_NOISE

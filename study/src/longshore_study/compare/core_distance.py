@@ -1,8 +1,6 @@
 """Recognises rows with launches on near cores and launches on far cores. Such rows come from
 virtual machines that move their cores. base/near_and_far.py tells near and far cores apart."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from longshore_study.base.near_and_far import least_far

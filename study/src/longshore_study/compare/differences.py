@@ -5,8 +5,6 @@ Each difference may be the cause of a change: a comparison of two images with di
 also a comparison of compilers.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

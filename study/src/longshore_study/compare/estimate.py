@@ -5,8 +5,6 @@ from the ratio. If the launches have a noise probe, the noise that the probe exp
 Nothing is removed from the raw ratio, which has its own interval.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -6,8 +6,6 @@ left out: what differs between two levels of one session is the work of the leve
 the machine.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -114,7 +112,13 @@ def compare_levels(side: Side, name: str, baseline: str | None, options: Compare
         raise LongshoreError(
             f"nothing to compare: the levels of {name} differ in {apart}, too; --ignore FACTOR compares nevertheless"
         )
-    sides = {text: _sides(side, (reference, text), found) for text, found in rows.items()}
+    sides = {
+        text: (
+            _side(side, reference, (figure for row in found for figure in row.reference)),
+            _side(side, text, (figure for row in found for figure in row.new)),
+        )
+        for text, found in rows.items()
+    }
     in_turns = frozenset.intersection(*(sessions_in_turns(*both) for both in sides.values()))
     margin = options.margin if options.margin is not None else margin_of(side.launches)
     judged, _ = judge_rows([row for found in rows.values() for row in found], in_turns, margin)
@@ -171,16 +175,10 @@ def _by_level(factor: _Factor, measured: Measurements, keys: set[Key]) -> dict[s
     return parts
 
 
-def _sides(whole: Side, names: tuple[str, str], rows: Sequence[PairedRow]) -> tuple[Side, Side]:
-    """The two sides with the launches of these rows."""
-
-    def side(name: str, figures: Iterable[Figure]) -> Side:
-        paths = {figure.launch for figure in figures}
-        return Side(name, [launch for launch in whole.launches if str(launch.path) in paths], whole.is_tag)
-
-    return side(names[0], (f for row in rows for f in row.reference)), side(
-        names[1], (f for row in rows for f in row.new)
-    )
+def _side(whole: Side, name: str, figures: Iterable[Figure]) -> Side:
+    """The side with the launches of these figures."""
+    paths = {figure.launch for figure in figures}
+    return Side(name, [launch for launch in whole.launches if str(launch.path) in paths], whole.is_tag)
 
 
 def _rows_of_both(rows: Sequence[PairedRow]) -> list[PairedRow]:

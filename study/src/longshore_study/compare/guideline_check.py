@@ -6,8 +6,6 @@ compared. A guideline is *broken* if the slowdown is significantly larger than i
 *holds* if the slowdown is significantly smaller, both at 5 %.
 """
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -17,14 +15,14 @@ from typing import Any
 
 from longshore_study.base.errors import EXIT_INVALID, EXIT_OK, EXIT_REGRESSED, EXIT_UNDECIDED, LongshoreError
 from longshore_study.base.json_values import canonical
-from longshore_study.compare.contrast import BY_SESSION, IN_TURNS, WITHIN_LAUNCH, effect_of
+from longshore_study.compare.contrast import BY_SESSION, effect_of, moderated_errors
 from longshore_study.compare.estimate import metric_ratio
 from longshore_study.compare.guidelines import BUILT_IN, last_of_each, of_study_files
 from longshore_study.compare.row_effect import overlapping
 from longshore_study.metrics.launch_metrics import Figure, Measurements, measure, one_simulated_machine
 from longshore_study.patterns import pattern_rank
 from longshore_study.patterns.pattern import Guideline
-from longshore_study.stats import moderated, multiplicity, verdict
+from longshore_study.stats import multiplicity, verdict
 from longshore_study.stats.effect import Effect
 from longshore_study.store.selection import Side
 
@@ -172,21 +170,20 @@ def _row(guideline: Guideline, study: str, faster: Sequence[Figure], than: Seque
 def _in_turns(*sides: Iterable[Figure]) -> frozenset[str]:
     """The sessions in which the two variants ran in turns. Imported sessions are left out, because
     the order of their launches is not known."""
-    starts: list[dict[str, list[str]]] = []
-    for figures in sides:
-        times: dict[str, list[str]] = defaultdict(list)
-        for figure in figures:
-            if figure.started is not None and not figure.imported:
-                times[figure.session].append(figure.started)
-        starts.append(times)
-    return overlapping(*starts)
+    return overlapping(
+        *([(f.session, f.started) for f in figures if f.started is not None and not f.imported] for figures in sides)
+    )
 
 
 def _judged(rows: list[GuidelineRow]) -> list[GuidelineRow]:
     """The rows with verdicts. The p values are corrected over all rows."""
-    rows = [_exact(row) if row.simulated else row for row in rows]
+    for index, row in enumerate(rows):
+        if row.simulated:  # its ratio is exact
+            broken = row.effect.difference < -math.log1p(row.guideline.tolerance)
+            rows[index] = replace(row, verdict=BROKEN if broken else HOLDS)
+    tested = {index: (row.compared, row.effect) for index, row in enumerate(rows) if not row.simulated}
     measured: dict[int, verdict.Measured] = {}
-    for index, error in _errors(rows).items():
+    for index, error in moderated_errors(tested).items():
         row = rows[index]
         if error is None:
             unit, units = ("session", "sessions") if row.compared == BY_SESSION else ("launch", "launches")
@@ -202,25 +199,10 @@ def _judged(rows: list[GuidelineRow]) -> list[GuidelineRow]:
         min(1.0, 2.0 * verdict.slower_than(row, limit)) for row, limit in zip(measured.values(), limits, strict=True)
     ]
     adjusted = multiplicity.benjamini_hochberg(p_values)
-    for (index, tested), limit, p, adjusted_p in zip(measured.items(), limits, p_values, adjusted, strict=True):
+    for (index, found), limit, p, adjusted_p in zip(measured.items(), limits, p_values, adjusted, strict=True):
         if adjusted_p <= verdict.LEVEL:
             word = BROKEN
         else:
-            word = HOLDS if verdict.not_slower_than(tested, limit) <= verdict.LEVEL else verdict.INCONCLUSIVE
-        rows[index] = replace(rows[index], verdict=word, interval=tested.interval, p=p, adjusted_p=adjusted_p)
+            word = HOLDS if verdict.not_slower_than(found, limit) <= verdict.LEVEL else verdict.INCONCLUSIVE
+        rows[index] = replace(rows[index], verdict=word, interval=found.interval, p=p, adjusted_p=adjusted_p)
     return rows
-
-
-def _exact(row: GuidelineRow) -> GuidelineRow:
-    broken = row.effect.difference < -math.log1p(row.guideline.tolerance)
-    return replace(row, verdict=BROKEN if broken else HOLDS)
-
-
-def _errors(rows: Sequence[GuidelineRow]) -> dict[int, moderated.ModeratedError | None]:
-    """The error of each measured row, by the index of the row, ascending. The variances of rows
-    with the same unit of comparison are moderated together, because they have the same meaning."""
-    errors: dict[int, moderated.ModeratedError | None] = {}
-    for unit in (WITHIN_LAUNCH, IN_TURNS, BY_SESSION):
-        indices = [index for index, row in enumerate(rows) if row.compared == unit and not row.simulated]
-        errors |= dict(zip(indices, moderated.moderate([rows[index].effect for index in indices]), strict=True))
-    return dict(sorted(errors.items()))

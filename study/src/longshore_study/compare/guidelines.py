@@ -4,12 +4,8 @@ A guideline says that a variant is not slower than another variant that could al
 self-consistent performance guidelines (Traeff, Gropp and Thakur 2010).
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 from longshore_study.base.errors import LongshoreError
 from longshore_study.base.json_values import canonical
@@ -24,21 +20,10 @@ BUILT_IN = tuple(
 
 
 def of_study_files(side: Side, warnings: list[str]) -> list[Guideline]:
-    """The guidelines that are stored with the launches: in their envelopes, or in the copy of the
-    study file in their session. Adds a warning for each guideline that cannot be read."""
+    """The guidelines in the copies of the study files beside the launches. Adds a warning for each
+    copy that cannot be read."""
     found: list[Guideline] = []
-    files: dict[Path, None] = {}
-    for launch in side.launches:
-        for table in launch.envelope.get("guidelines") or ():
-            try:
-                found.append(
-                    Guideline(dict(table["faster"]), dict(table["than"]), _tolerance(table), table.get("pattern"))
-                )
-            except (KeyError, TypeError, ValueError, AttributeError):
-                warnings.append(f"{launch.path}:1: not a guideline, and not used: {table!r:.80}")
-        if path := launch.study_file:
-            files[path] = None
-    for path in files:
+    for path in dict.fromkeys(path for launch in side.launches if (path := launch.study_file)):
         from longshore_study.study_file import reader  # noqa: PLC0415 - imported launches have none
 
         try:
@@ -48,13 +33,6 @@ def of_study_files(side: Side, warnings: list[str]) -> list[Guideline]:
             continue
         found += study.guidelines
     return found
-
-
-def _tolerance(table: Mapping[str, Any]) -> float:
-    tolerance = float(table.get("tolerance", 0.05))
-    if not 0.0 <= tolerance < 100.0:
-        raise ValueError(f"a tolerance of {tolerance} is not possible")
-    return tolerance
 
 
 def last_of_each(guidelines: Iterable[Guideline]) -> list[Guideline]:

@@ -13,8 +13,8 @@ from statistics import fmean
 from typing import Any
 
 from longshore_study.compare.estimate import MAX_LOG, Estimate, metric_ratio, metric_ratios
+from longshore_study.compare.goodness import by_session
 from longshore_study.compare.pairing import PairedRow
-from longshore_study.compare.row_effect import by_session
 from longshore_study.metrics.launch_metrics import Figure
 from longshore_study.stats import effect
 from longshore_study.stats.covariate import Adjustment
@@ -30,14 +30,23 @@ class JudgedRow(PairedRow):
     """A paired row with its effect, its estimate and its verdict."""
 
     effect: Effect | None = None
+    """None if a side has no figures."""
     adjustment: Adjustment | None = None
+    """The part of the noise that the noise probe explains, which was removed from `effect`. None if
+    nothing was removed."""
     moderated: ModeratedError | None = None
+    """The error of the effect, from the variances of all rows of the same design. None if the data
+    do not show how much sessions differ."""
     estimate: Estimate | None = None
     """None without an effect."""
     judgement: Judgement | None = None
     """None if the row could not be tested."""
     verdict: str = UNTESTABLE
     warnings: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, row: PairedRow, **more: Any) -> JudgedRow:
+        return cls(row.key, row.reference, row.new, row.absent, **more)
 
     @cached_property
     def factors(self) -> dict[str, Any]:

@@ -1,8 +1,6 @@
 """The order of the levels of a factor, for tables: numbers by size, other levels as the study file
 has them. Of levels that no study file has, that of an unchanged environment is the first."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Iterable, Iterator
 from pathlib import Path

@@ -6,13 +6,11 @@ variants of its launch. So it shows their noise better than the noise probe, whi
 small.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from longshore_study.base.expression import Expression
+from longshore_study.compare.goodness import by_launch
 from longshore_study.compare.pairing import known_factors
-from longshore_study.compare.row_effect import by_launch
 from longshore_study.metrics.launch_metrics import Measurements
 from longshore_study.patterns import CONTROL
 

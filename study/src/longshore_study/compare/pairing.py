@@ -2,8 +2,6 @@
 cell of a study. A row that only one side measured is kept, so that it is reported as missing.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -66,7 +64,11 @@ def pair(
         reasons = [absent[key][side] or cells.get(key.cell_text) for side, cells in enumerate(failed)]
         reference, new = figures[key]
         rows.append(PairedRow(key, tuple(reference), tuple(new), (reasons[0], reasons[1])))
-    return [row for row in rows if row.figures or not _skipped(row)]
+    return [
+        row
+        for row in rows
+        if row.figures or any(reason is not None and not reason.startswith("skipped") for reason in row.absent)
+    ]
 
 
 def _require_factors(ignore: Collection[str], sides: Sequence[Measurements]) -> None:
@@ -89,10 +91,6 @@ def failed_without_row(
         for launch in measured.failed
         if canonical(_remaining(launch.cell, ignore)) not in measured_cells
     ]
-
-
-def _skipped(row: PairedRow) -> bool:
-    return all(reason is None or reason.startswith("skipped") for reason in row.absent)
 
 
 def known_factors(key: Key) -> dict[str, Any]:

@@ -4,104 +4,87 @@ Sessions are compared if the two sides were measured at different times, and lau
 measured in turns. docs/explanation/statistics.md explains the choice.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
 from statistics import fmean
 from typing import Any
 
-from longshore_study.base.groups import grouped, mean_by
+from longshore_study.base.groups import grouped
 from longshore_study.compare.core_distance import launches_on_far_cores
+from longshore_study.compare.goodness import Sessions, by_session
+from longshore_study.compare.judged_row import JudgedRow
 from longshore_study.compare.pairing import PairedRow
-from longshore_study.metrics.launch_metrics import Figure
 from longshore_study.patterns import CONTROL
 from longshore_study.stats import covariate, effect, moderated
-from longshore_study.stats.covariate import Adjustment
 from longshore_study.stats.effect import Effect
-from longshore_study.stats.moderated import ModeratedError
 from longshore_study.store.selection import Side
 
-Sessions = Mapping[str, Mapping[Any, float]]
-"""The goodness (`Figure.goodness`, a logarithm) by session and launch."""
+
+def with_effects(rows: Sequence[PairedRow], in_turns: frozenset[str]) -> list[JudgedRow]:
+    """The rows with their effects and errors, before they are judged together. `in_turns` is the
+    result of `sessions_in_turns`."""
+    return _with_errors([_with_effect(row, in_turns) for row in rows])
 
 
-@dataclass(frozen=True)
-class RowEffect:
-    effect: Effect | None
-    """None if a side has no figures."""
-    adjustment: Adjustment | None = None
-    """The part of the noise that the noise probe explains, which was removed from `effect`. None if
-    nothing was removed."""
-    moderated: ModeratedError | None = None
-    """The error of the effect, from the variances of all rows of the same design. None if the data
-    do not show how much sessions differ."""
-    warnings: tuple[str, ...] = ()
-
-
-def row_effects(rows: Sequence[PairedRow], in_turns: frozenset[str]) -> list[RowEffect]:
-    """The effects of rows that are judged together. `in_turns` is the result of
-    `sessions_in_turns`."""
-    return _with_errors([_row_effect(row, in_turns) for row in rows])
-
-
-def _row_effect(row: PairedRow, in_turns: frozenset[str]) -> RowEffect:
+def _with_effect(row: PairedRow, in_turns: frozenset[str]) -> JudgedRow:
     """Removes the noise that the noise probe and the distance of cores explain, if launches are
     compared and all of them have a probe."""
     sides = by_session(row.reference), by_session(row.new)
     warnings: list[str] = []
     found = effect_of_sessions(*sides, in_turns, warnings)
-    plain = RowEffect(found, warnings=tuple(warnings))
+    plain = JudgedRow.of(row, effect=found, warnings=tuple(warnings))
     if found is None or row.key.pattern == CONTROL or any(figure.pulse is None for figure in row.figures):
         return plain
     shared = sides[0].keys() & sides[1].keys()
-    reference, new = (_probes(f for f in side if f.session in shared) for side in (row.reference, row.new))
+    reference, new = (
+        by_session((f for f in side if f.session in shared), lambda figure: figure.pulse or 0.0)
+        for side in (row.reference, row.new)
+    )
     far = launches_on_far_cores(row.figures)
     groups = (_marked(reference, far), _marked(new, far)) if far else None
     adjusted = covariate.adjust(found, (reference, new), groups)
     return replace(plain, effect=adjusted[0], adjustment=adjusted[1]) if adjusted is not None else plain
 
 
-def _with_errors(effects: list[RowEffect]) -> list[RowEffect]:
+def _with_errors(rows: list[JudgedRow]) -> list[JudgedRow]:
     """Adds the errors. The variances of rows of one design are moderated together, because they
     have the same meaning."""
     for design in (effect.PAIRED, effect.UNPAIRED, effect.STRATIFIED):
-        members = [(k, row.effect) for k, row in enumerate(effects) if row.effect and row.effect.design == design]
+        members = [(k, row.effect) for k, row in enumerate(rows) if row.effect and row.effect.design == design]
         if not members:
             continue
         if any(found.variance for _, found in members if found.df):
             for (k, _), error in zip(members, moderated.moderate([found for _, found in members]), strict=True):
-                effects[k] = replace(effects[k], moderated=error)
+                rows[k] = replace(rows[k], moderated=error)
             continue
         same = "figures do not vary at all between sessions: was one file stored twice?"
         for k, found in members:
             if found.df:
-                effects[k] = replace(effects[k], warnings=(*effects[k].warnings, same))
-    return effects
+                rows[k] = replace(rows[k], warnings=(*rows[k].warnings, same))
+    return rows
 
 
 def sessions_in_turns(reference: Side, new: Side) -> frozenset[str]:
     """The sessions in which the two sides were measured in turns (see `overlapping`)."""
-    starts: list[dict[str, list[str]]] = [defaultdict(list), defaultdict(list)]
-    for side, times in zip((reference, new), starts, strict=True):
-        for launch in side.launches:
-            started = launch.envelope.get("started")
-            if isinstance(started, str):
-                times[launch.session].append(started)
-    return overlapping(*starts)
+    return overlapping(
+        *(
+            [(one.session, start) for one in side.launches if isinstance(start := one.envelope.get("started"), str)]
+            for side in (reference, new)
+        )
+    )
 
 
-def overlapping(*sides: Mapping[str, Sequence[str]]) -> frozenset[str]:
+def overlapping(*sides: Iterable[tuple[str, str]]) -> frozenset[str]:
     """The sessions in which two sides were measured in turns: the times of the two sides overlap by
-    at least half of the shorter span. `sides` has, by session, the start times of each side's
-    launches."""
+    at least half of the shorter span. `sides` has the session and the start of each launch."""
     spans: dict[str, list[tuple[str, str]]] = defaultdict(list)
     for side in sides:
-        for session, times in side.items():
-            if len(times) > 1:
-                spans[session].append((min(times), max(times)))
+        for session, launches in grouped(side, lambda launch: launch[0]).items():
+            if len(launches) > 1:
+                starts = [start for _, start in launches]
+                spans[session].append((min(starts), max(starts)))
     return frozenset(s for s, pair in spans.items() if len(pair) == 2 and _overlap(pair[0], pair[1]))
 
 
@@ -138,24 +121,6 @@ def effect_of_sessions(
     return found
 
 
-def by_launch(figures: Iterable[Figure]) -> dict[str, float]:
-    """The mean goodness of each launch. A launch has several figures of a row if `--ignore` names
-    the factor that distinguishes them."""
-    return mean_by(figures, lambda figure: figure.launch, lambda figure: figure.goodness)
-
-
-def by_session(figures: Iterable[Figure]) -> dict[str, dict[Any, float]]:
-    """The mean goodness of each launch, by session."""
-    return {session: dict(by_launch(members)) for session, members in grouped(figures, lambda f: f.session).items()}
-
-
 def _marked(side: Sessions, launches: Collection[str]) -> dict[str, dict[Any, float]]:
     """The launches of the side, by session, each with 1 if it is among `launches`, else with 0."""
     return {session: {name: float(name in launches) for name in members} for session, members in side.items()}
-
-
-def _probes(figures: Iterable[Figure]) -> dict[str, dict[Any, float]]:
-    return {
-        session: dict(mean_by(members, lambda f: f.launch, lambda f: f.pulse or 0.0))
-        for session, members in grouped(figures, lambda f: f.session).items()
-    }

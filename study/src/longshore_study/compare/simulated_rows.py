@@ -2,8 +2,6 @@
 the same time. So the ratio of two sides is exact. The ratio is compared with the margin, without a
 test."""
 
-from __future__ import annotations
-
 import math
 from statistics import fmean
 
@@ -34,11 +32,11 @@ def is_simulated(row: PairedRow) -> bool:
 def judged(row: PairedRow, margin: float) -> JudgedRow:
     """The row with its verdict. REQUIRES: the row is simulated."""
     if not row.reference or not row.new:
-        return JudgedRow(row.key, row.reference, row.new, row.absent)
+        return JudgedRow.of(row)
     found = effect.unpaired(
         *({"simulated": fmean(figure.goodness for figure in figures)} for figures in (row.reference, row.new))
     )
     difference, limit = found.difference, math.log1p(margin)
     word = verdict.SAME if abs(difference) <= limit else verdict.IMPROVED if difference > 0 else verdict.REGRESSED
     exact = Estimate(difference, None, difference, None, ())
-    return JudgedRow(row.key, row.reference, row.new, row.absent, effect=found, estimate=exact, verdict=word)
+    return JudgedRow.of(row, effect=found, estimate=exact, verdict=word)

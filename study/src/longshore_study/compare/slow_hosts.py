@@ -20,8 +20,6 @@ Draper and Smith, Applied Regression Analysis, chapter 15 (forward selection); W
 Resampling-Based Multiple Testing, chapter 2 (the most extreme host of each deal).
 """
 
-from __future__ import annotations
-
 import math
 import random
 from collections import defaultdict

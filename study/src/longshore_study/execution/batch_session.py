@@ -2,8 +2,6 @@
 command starts the launches of the session one after the other. It stops before the time limit of
 the job."""
 
-from __future__ import annotations
-
 import argparse
 import datetime as dt
 import json
@@ -18,13 +16,13 @@ from typing import Any
 from longshore_study.base.durations import clock
 from longshore_study.base.errors import EXIT_OK, LongshoreError
 from longshore_study.base.groups import grouped
+from longshore_study.base.json_values import attributes, print_json
 from longshore_study.execution import batch_systems
 from longshore_study.execution.batch_systems import JobRequest
 from longshore_study.execution.launchers import nodes_of
 from longshore_study.execution.session_folder import Target, store_study_file
 from longshore_study.execution.turns import StateRun, Turn
 from longshore_study.planning.plan import Cell, Plan
-from longshore_study.study_file import environment_variables
 from longshore_study.study_file.reader import StudyFileError
 from longshore_study.study_file.study import JobChoice, LauncherChoice, Study
 from longshore_study.study_file.toml_positions import key_lines, line_of
@@ -177,26 +175,21 @@ def _print_plan(args: argparse.Namespace, states: Sequence[StateRun], groups: di
             jobs.append((system.submission(request), _script(args, states, nodes), commands))
     if args.json:
         rows = [
-            {
-                "submit": submit,
-                "script": script,
-                "launches": [{"command": c.argv, "environment": c.environment} for c in cs],
-            }
-            for submit, script, cs in jobs
-        ]
-        print(json.dumps({"schema": 1, "jobs": rows}, indent=1))
+            {"submit": submit, "script": script,
+             "launches": [{"command": c.argv, "environment": c.environment} for c in commands]}
+            for submit, script, commands in jobs
+        ]  # fmt: skip
+        print_json({"schema": 1, "jobs": rows})
         return EXIT_OK
     for submit, script, commands in jobs:
         print(f"# would be submitted with:\n{shlex.join(submit)}\n# with this script:\n{script}# which starts:")
-        for command in commands:
-            print(" ".join([*environment_variables.shell_prefix(command.environment), shlex.join(command.argv)]))
+        print(*(command.line for command in commands), sep="\n")
     return EXIT_OK
 
 
 def _print_submitted(args: argparse.Namespace, target: Target, submitted: list[dict[str, Any]]) -> None:
     if args.json:
-        print(json.dumps({"schema": 1, "study": target.study, "tag": target.tag, "session": target.session,
-                          "jobs": submitted}, indent=1))  # fmt: skip
+        print_json({"schema": 1, **attributes(target, "study tag session"), "jobs": submitted})
         return
     for row in submitted:
         after = f", after job {row['after']}" if row["after"] else ""

@@ -1,8 +1,6 @@
 """Submits jobs to batch systems and queries their state. Commands are lists of words. Texts of
 users reach a shell only as quoted words of the script of a job."""
 
-from __future__ import annotations
-
 import re
 import shlex
 import subprocess
@@ -161,14 +159,12 @@ def run_command(argv: Sequence[str]) -> tuple[int, str, str]:
     return result.returncode, result.stdout, result.stderr
 
 
-def script_text(
-    command: Sequence[str], folder: str, modules: Sequence[str], environment: Mapping[str, str] | None = None
-) -> str:
+def script_text(command: Sequence[str], folder: str, modules: Sequence[str], environment: Mapping[str, str]) -> str:
     """The script of a job, which loads modules and then runs `command`. The script sets
     `environment`, because a site may pass no variables to jobs (SBATCH_EXPORT=none)."""
     # Only a login shell has `module`. If there are no modules, /bin/sh is faster.
     lines = ["#!/bin/bash -l" if modules else "#!/bin/sh", "# Written by longshore; 'longshore run' writes a new one."]
     lines += [f"module load {shlex.quote(name)} || exit 3" for name in modules]
-    lines += [f"export {name}={shlex.quote(value)}" for name, value in (environment or {}).items()]
+    lines += [f"export {name}={shlex.quote(value)}" for name, value in environment.items()]
     lines += [f"cd {shlex.quote(folder)} || exit 3", f"exec {shlex.join(command)}"]
     return "\n".join(lines) + "\n"

@@ -6,8 +6,6 @@ longshore, which then ends the program. The session also identifies every proces
 started, even ranks that a launcher put into other process groups.
 """
 
-from __future__ import annotations
-
 import ctypes
 import os
 import selectors

@@ -1,7 +1,5 @@
 """Converts the output of an external program, printed or in a file, to records."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any

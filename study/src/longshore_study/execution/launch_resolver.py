@@ -1,11 +1,8 @@
 """Makes the command lines of launches from a longshore-bench, a launcher and an environment. If a
 launch has a stack, all three come from the build of this stack."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from longshore_study.base.errors import LongshoreError
 from longshore_study.base.groups import grouped
@@ -14,6 +11,7 @@ from longshore_study.host.bench_program import BENCH, find_bench
 from longshore_study.host.stack_builds import Build, find_build
 from longshore_study.planning.plan import Cell, Plan, PlannedLaunch
 from longshore_study.store.provenance import Program
+from longshore_study.study_file.study import filled
 
 
 @dataclass(frozen=True)
@@ -24,10 +22,11 @@ class LaunchConfiguration:
     environment: Mapping[str, str | None] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
 class LaunchResolver:
-    def __init__(self, plan: Plan, configurations: Mapping[str | None, LaunchConfiguration]) -> None:
-        self.plan = plan
-        self.configurations = configurations
+    plan: Plan
+    configurations: Mapping[str | None, LaunchConfiguration]
+    """By stack."""
 
     def configuration_of(self, cell: Cell) -> LaunchConfiguration:
         return self.configurations[stack_of(cell)]
@@ -90,19 +89,5 @@ def program_of(plan: Plan, launch: PlannedLaunch, bench: str, records_file: str 
     """The program of a launch and its options, without the launcher."""
     cell = launch.cell
     if cell.external is not None:
-        return [_filled(argument, {**cell.between, "output": records_file}) for argument in cell.external.command]
+        return [filled(argument, {**cell.between, "output": records_file}) for argument in cell.external.command]
     return [bench, *cell.options(plan.seed_of(launch.launch_index), records_file)]
-
-
-def _filled(argument: str, factors: Mapping[str, Any]) -> str:
-    """Replaces {ranks} and other factors by their levels. Other braces stay. The inserted text is
-    not searched for factors."""
-    filled, rest = "", argument
-    while "{" in rest:
-        before, _, after = rest.partition("{")
-        name, brace, tail = after.partition("}")
-        if brace and name in factors:
-            filled, rest = filled + before + str(factors[name]), tail
-        else:
-            filled, rest = filled + before + "{", after
-    return filled + rest

@@ -5,8 +5,6 @@ A launch is recorded completely (envelope and records of the program, in one fil
 a launch fails, it is recorded as failed, and the session continues. After any stop (a full disk,
 Ctrl-C, kill -9), the same command continues the session."""
 
-from __future__ import annotations
-
 import datetime as dt
 import json
 import os
@@ -16,7 +14,7 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from longshore_study.base.errors import LongshoreError
 from longshore_study.base.json_values import attributes
@@ -24,6 +22,7 @@ from longshore_study.execution.child_process import ChildResult, Signals, run_ch
 from longshore_study.execution.external_output import imported_lines
 from longshore_study.execution.launch_resolver import LaunchResolver, program_of
 from longshore_study.execution.launchers import Command
+from longshore_study.execution.progress import LineProgress, Outcome
 from longshore_study.execution.session_folder import Target, scratch_file
 from longshore_study.planning.plan import Cell, Plan, PlannedLaunch
 from longshore_study.planning.time_estimate import TimeEstimate
@@ -35,22 +34,6 @@ EXIT_LAUNCH_FAILED = 1
 _FRAME = re.compile(r"\s*-{20,}\s*")
 _MIN_FREE_BYTES = 64 * 2**10
 MAX_RECORD_BYTES = 512 * 2**20  # of one launch, whose records are held in memory
-
-
-@dataclass(frozen=True)
-class Outcome:
-    launch: PlannedLaunch
-    seconds: float
-    failure: str | None
-    """The reason why the launch is not a valid measurement; None if it is valid."""
-    skipped: str | None = None
-    """The reason if the program skipped every variant, which is not a failure."""
-
-
-class Progress(Protocol):
-    def begin(self, launch: PlannedLaunch) -> None: ...
-    def tick(self) -> None: ...
-    def end(self, outcome: Outcome) -> None: ...
 
 
 @dataclass
@@ -104,27 +87,17 @@ class Deadline:
             raise OutOfTime
 
 
+@dataclass(frozen=True)
 class Runner:
-    def __init__(
-        self,
-        plan: Plan,
-        target: Target,
-        resolver: LaunchResolver,
-        progress: Progress,
-        *,
-        deadline: Deadline | None = None,
-        extra_keys: dict[str, Any] | None = None,
-        heartbeat: Callable[[], None] = lambda: None,
-    ) -> None:
-        """`extra_keys` are added to every envelope. `heartbeat` is called every second during a
-        launch."""
-        self.plan = plan
-        self.target = target
-        self.resolver = resolver
-        self.progress = progress
-        self.deadline = deadline
-        self.extra_keys = extra_keys or {}
-        self.heartbeat = heartbeat
+    plan: Plan
+    target: Target
+    resolver: LaunchResolver
+    progress: LineProgress
+    deadline: Deadline | None = None
+    extra_keys: dict[str, Any] = field(default_factory=dict)
+    """Keys of every envelope."""
+    heartbeat: Callable[[], None] = lambda: None
+    """Called every second during a launch."""
 
     def run(self, launches: Iterable[PlannedLaunch], signals: Signals, summary: Summary) -> None:
         """Runs and records `launches`, and updates `summary`. Raises Interrupted on a signal, and
@@ -293,7 +266,3 @@ def _kind(line: str) -> str | None:
         return str(json.loads(line)["record"])
     except (ValueError, KeyError, TypeError):
         return None
-
-
-def default_session(now: Callable[[], dt.datetime] = dt.datetime.now) -> str:
-    return now().strftime("%Y-%m-%d")

@@ -2,20 +2,20 @@
 a list of words, never a line for a shell. Jobs of a batch system (batch_systems.py) also use a
 launcher."""
 
-from __future__ import annotations
-
 import os
+import shlex
 import shutil
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 from longshore_study.base.errors import LongshoreError
 from longshore_study.host import elf, mpi
 from longshore_study.host.answers import output_of
 from longshore_study.host.mpi import Mpi, find_mpi, missing_mpi
 from longshore_study.planning.plan import Cell
+from longshore_study.study_file import environment_variables
 from longshore_study.study_file.environment_variables import Level
 from longshore_study.study_file.study import LauncherChoice
 
@@ -30,9 +30,14 @@ class Command:
     binding: str = "none"
     """Says who binds the ranks to cores."""
 
+    @property
+    def line(self) -> str:
+        """The command as a user would type it."""
+        return " ".join([*environment_variables.shell_prefix(self.environment), shlex.join(self.argv)])
+
 
 class Launcher(Protocol):
-    name: str
+    name: ClassVar[str]
 
     def command(self, cell: Cell, program: list[str]) -> Command: ...
 
@@ -55,18 +60,17 @@ def nodes_of(cell: Cell, choice: LauncherChoice) -> int | None:
     return -(-cell.ranks // choice.ranks_per_node) if choice.ranks_per_node else None
 
 
+@dataclass(frozen=True)
 class LocalLauncher:
     """Starts ranks as threads of the program, or with mpirun: on this machine, or on the nodes of
     the job in which longshore runs."""
 
-    name = "local"
-
-    def __init__(self, mpi: Mpi | None, choice: LauncherChoice | None = None, shmem: Mpi | None = None) -> None:
-        self.mpi = mpi
-        self.choice = choice or LauncherChoice()
-        self.shmem = shmem
-        """oshrun, if it is installed. In some installations mpirun cannot start programs of
-        OpenSHMEM."""
+    mpi: Mpi | None
+    choice: LauncherChoice = field(default_factory=LauncherChoice)
+    shmem: Mpi | None = None
+    """oshrun, if it is installed. In some installations mpirun cannot start programs of
+    OpenSHMEM."""
+    name: ClassVar[str] = "local"
 
     def command(self, cell: Cell, program: list[str]) -> Command:
         if not needs_launcher(cell):
@@ -83,24 +87,23 @@ class LocalLauncher:
         return Command(argv, {**mpi.environment(starter, transport), **cell.environment}, f"default of {starter.kind}")
 
 
+@dataclass(frozen=True)
 class _JobLauncher:
     """Starts programs in the allocation of a batch system in which longshore runs. Even a program
     whose ranks are threads is started by the launcher, because longshore may run on a login node.
     """
 
-    name: str
-    system: str
-    marks: tuple[str, ...]
+    path: str
+    choice: LauncherChoice
+    name: ClassVar[str]
+    system: ClassVar[str]
+    marks: ClassVar[tuple[str, ...]]
     """Environment variables of the jobs of the system."""
-    place: str
+    place: ClassVar[str]
     """Where launches run, and `way_in`: how users get there."""
-    way_in: str
-    batch: str
+    way_in: ClassVar[str]
+    batch: ClassVar[str]
     """The kind of launcher that submits jobs."""
-
-    def __init__(self, path: str, choice: LauncherChoice) -> None:
-        self.path = path
-        self.choice = choice
 
     def command(self, cell: Cell, program: list[str]) -> Command:
         if cell.external is not None and not cell.external.launch:
@@ -195,8 +198,8 @@ def _inside(kind: type[_JobLauncher], asked_for: str | None, *, dry_run: bool) -
     return path
 
 
-_PMI_OF_LIBRARY = {"libmpi.so.40": ("pmix",), "libmpi.so.12": ("pmi2",), "libmpich.so.12": ("pmi2",)}
-"""The protocols (PMI) of an MPI library, by its soname. If srun uses another protocol than the
+_PMI_OF_LIBRARY = {"libmpi.so.40": "pmix", "libmpi.so.12": "pmi2", "libmpich.so.12": "pmi2"}
+"""The protocol (PMI) of an MPI library, by its soname. If srun uses another protocol than the
 library, every rank starts as rank 0 of 1."""
 
 
@@ -205,11 +208,11 @@ def _pmi_of(srun: str, program: str) -> str | None:
     """The value of --mpi for a program. None if the default of the site applies."""
     path = shutil.which(program)
     needed = elf.read_info(path).needed if path is not None else []
-    wanted = next((protocols for name, protocols in _PMI_OF_LIBRARY.items() if name in needed), ())
-    if not wanted or os.environ.get("SLURM_MPI_TYPE"):
+    wanted = next((protocol for name, protocol in _PMI_OF_LIBRARY.items() if name in needed), None)
+    if wanted is None or os.environ.get("SLURM_MPI_TYPE"):
         return None
     offered = output_of([srun, "--mpi=list"]).split()
     default = output_of(["scontrol", "show", "config"])
     if any(line.split()[:3:2] == ["MpiDefault", "none"] for line in default.splitlines()):
-        return next((protocol for protocol in wanted if protocol in offered), None)
+        return wanted if wanted in offered else None
     return None

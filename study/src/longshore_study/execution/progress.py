@@ -1,17 +1,16 @@
 """Shows the progress of a session: on a terminal, a bar with the current cell and the time left; in
 a log, one line per launch. Longshore starts no threads, because they would disturb measurements."""
 
-from __future__ import annotations
-
-import os
 import sys
 import time
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, TextIO
 
+from longshore_study.base.durations import duration
+from longshore_study.base.terminal import print_unless_closed
 from longshore_study.base.terminal_escapes import escape_controls, raw
-from longshore_study.execution.launch_runner import Outcome
 from longshore_study.planning.plan import Plan, PlannedLaunch
 from longshore_study.planning.time_estimate import TimeEstimate
 
@@ -19,13 +18,30 @@ if TYPE_CHECKING:
     from rich.progress import TaskID
 
 
-class _Progress:
-    """Follows a session. The classes below show it."""
+@dataclass(frozen=True)
+class Outcome:
+    launch: PlannedLaunch
+    seconds: float
+    failure: str | None
+    """The reason why the launch is not a valid measurement; None if it is valid."""
+    skipped: str | None = None
+    """The reason if the program skipped every variant, which is not a failure."""
 
-    def __init__(self, plan: Plan, launches: Sequence[PlannedLaunch], estimate: TimeEstimate) -> None:
+    @property
+    def text(self) -> str:
+        if self.failure:
+            return f"FAILED, {self.failure}"
+        return f"nothing to run here ({self.skipped})" if self.skipped else "recorded"
+
+
+class LineProgress:
+    """Follows a session. Prints one complete line per launch, for logs of batch systems."""
+
+    def __init__(self, plan: Plan, launches: Sequence[PlannedLaunch], estimate: TimeEstimate, out: TextIO) -> None:
         self.labels = plan.labels
         self.launches = list(launches)
         self.estimate = estimate
+        self.out = out
         self.finished = 0
         self.tag = ""
         self.launch_started = time.monotonic()
@@ -44,6 +60,13 @@ class _Progress:
     def end(self, outcome: Outcome) -> None:
         self.finished += 1
         self.estimate.observe(outcome.launch.cell.cell_id, outcome.seconds)
+        self.show(outcome)
+
+    def show(self, outcome: Outcome) -> None:
+        self.launch_started = time.monotonic()
+        total = len(self.launches)
+        line = f"[{self.finished:{len(str(total))}}/{total}] {self.label(outcome.launch)}: {outcome.text}"
+        print_unless_closed(f"{line}, {outcome.seconds:.1f} s, {self.left()} left", self.out)
 
     def close(self) -> None:
         """Called after the last launch."""
@@ -55,22 +78,7 @@ class _Progress:
         return duration(max(0.0, left - (time.monotonic() - self.launch_started)))
 
 
-class LineProgress(_Progress):
-    """Prints one complete line per launch, for logs of batch systems."""
-
-    def __init__(self, plan: Plan, launches: Sequence[PlannedLaunch], estimate: TimeEstimate, out: TextIO) -> None:
-        super().__init__(plan, launches, estimate)
-        self.out = out
-
-    def end(self, outcome: Outcome) -> None:
-        super().end(outcome)
-        self.launch_started = time.monotonic()
-        total = len(self.launches)
-        line = f"[{self.finished:{len(str(total))}}/{total}] {self.label(outcome.launch)}: {_result_text(outcome)}"
-        print_unless_closed(f"{line}, {outcome.seconds:.1f} s, {self.left()} left", self.out)
-
-
-class BarProgress(_Progress):
+class BarProgress(LineProgress):
     """Shows a bar on a terminal. Failures are printed above the bar; successful launches leave no
     line."""
 
@@ -78,7 +86,7 @@ class BarProgress(_Progress):
         from rich.console import Console  # noqa: PLC0415 - logs do not need it
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn  # noqa: PLC0415
 
-        super().__init__(plan, launches, estimate)
+        super().__init__(plan, launches, estimate, out)
         self.bar = Progress(
             BarColumn(bar_width=30),
             MofNCompleteColumn(),
@@ -101,12 +109,11 @@ class BarProgress(_Progress):
         with suppress(OSError):  # the terminal was closed; the session continues
             self.bar.refresh()
 
-    def end(self, outcome: Outcome) -> None:
+    def show(self, outcome: Outcome) -> None:
         from rich.text import Text  # noqa: PLC0415
 
-        super().end(outcome)
         if outcome.failure or outcome.skipped:
-            text = escape_controls(f"{self.label(outcome.launch)}: {_result_text(outcome)}")
+            text = escape_controls(f"{self.label(outcome.launch)}: {outcome.text}")
             with suppress(OSError):
                 self.bar.console.print(Text(text, style="red" if outcome.failure else "yellow"), soft_wrap=True)
         self.tick()
@@ -118,44 +125,8 @@ class BarProgress(_Progress):
 
 def make_progress(
     plan: Plan, launches: Sequence[PlannedLaunch], estimate: TimeEstimate, out: TextIO | None = None
-) -> BarProgress | LineProgress:
+) -> LineProgress:
     """A bar for a terminal, lines for a log. The default of `out` is stderr, because stdout is for
     results."""
     out = out or sys.stderr
-    if out.isatty():
-        return BarProgress(plan, launches, estimate, out)
-    return LineProgress(plan, launches, estimate, out)
-
-
-def print_unless_closed(text: str, out: TextIO) -> None:
-    """Prints a line. Ignores the error if the reader of a pipe (`| head`) is gone."""
-    try:
-        print(text, file=out, flush=True)
-    except OSError:
-        # Without this, Python would fail with exit status 120 when it flushes the buffer at exit.
-        with suppress(OSError, ValueError):
-            nowhere = os.open(os.devnull, os.O_WRONLY)
-            os.dup2(nowhere, out.fileno())
-            os.close(nowhere)
-
-
-def duration(seconds: float) -> str:
-    """A duration for readers: 0.4 s, 12 s, 3 min 20 s, 5 h 10 min, 2 d 3 h."""
-    if seconds < 9.95:
-        return f"{seconds:.1f} s"
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    for large, large_name, small_name, small in ((86400, "d", "h", 3600), (3600, "h", "min", 60), (60, "min", "s", 1)):
-        if whole >= large:
-            rest = whole % large // small
-            return f"{whole // large} {large_name}" + (f" {rest} {small_name}" if rest else "")
-    return f"{whole} s"
-
-
-def _result_text(outcome: Outcome) -> str:
-    if outcome.failure:
-        return f"FAILED, {outcome.failure}"
-    if outcome.skipped:
-        return f"nothing to run here ({outcome.skipped})"
-    return "recorded"
+    return (BarProgress if out.isatty() else LineProgress)(plan, launches, estimate, out)

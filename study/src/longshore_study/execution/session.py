@@ -1,10 +1,7 @@
 """Runs a session of a study for the commands `run` and `resume`: options, set-up, summary, and exit
 status. launch_runner.py runs the launches."""
 
-from __future__ import annotations
-
 import argparse
-import json
 import shlex
 import sys
 import time
@@ -12,16 +9,17 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from typing import Any
 
-from longshore_study.base.durations import duration_of
+from longshore_study.base.default_store import store_option
+from longshore_study.base.durations import duration, duration_of, today
 from longshore_study.base.errors import EXIT_OK, EXIT_STOPPED, LongshoreError, UsageError
-from longshore_study.base.json_values import attributes
-from longshore_study.base.terminal import count
+from longshore_study.base.json_values import attributes, print_json
+from longshore_study.base.terminal import count, print_unless_closed
 from longshore_study.execution import batch_session
 from longshore_study.execution.child_process import Interrupted, Signals
 from longshore_study.execution.launch_resolver import make_launch_resolver
-from longshore_study.execution.launch_runner import Deadline, OutOfTime, Runner, Summary, default_session, remaining
+from longshore_study.execution.launch_runner import Deadline, OutOfTime, Runner, Summary, remaining
 from longshore_study.execution.launchers import nodes_of
-from longshore_study.execution.progress import duration, make_progress, print_unless_closed
+from longshore_study.execution.progress import make_progress
 from longshore_study.execution.session_folder import Target, store_study_file
 from longshore_study.execution.session_lock import session_lock
 from longshore_study.execution.turns import StateRun, Turn, in_turns, states_of
@@ -31,7 +29,6 @@ from longshore_study.planning.plan import Plan, PlannedLaunch, make_plan, missin
 from longshore_study.planning.time_estimate import TimeEstimate
 from longshore_study.store.launch_store import Store, folder_name
 from longshore_study.store.provenance import store_provenance
-from longshore_study.study_file import environment_variables
 from longshore_study.study_file.reader import load
 from longshore_study.study_file.study import Study
 
@@ -99,7 +96,7 @@ def _state(args: argparse.Namespace, study: Study, tag: str | None, *, submits: 
 
 
 def _target(args: argparse.Namespace, plan: Plan, tag: str) -> Target:
-    session = default_session() if args.session is None else args.session
+    session = today() if args.session is None else args.session
     for name, kind in ((tag, "tag"), (session, "session")):
         folder_name(name, kind)  # raises an error for an empty name
     return Target(Store(args.store), plan.study.name, tag, session)
@@ -175,10 +172,7 @@ def resume_command(states: Sequence[StateRun]) -> str:
     target, tags = states[0].target, [state.target.tag for state in states]
     words = ["longshore", "run", states[0].plan.study.path]
     words += ["--turns", *tags] if len(tags) > 1 else ["--tag", *tags]
-    words += ["--session", target.session]
-    if str(target.store.path) != "longshore-results":
-        words += ["--store", str(target.store.path)]
-    return shlex.join(words)
+    return shlex.join([*words, "--session", target.session, *store_option(target.store.path)])
 
 
 def _announce(states: Sequence[StateRun], estimate: TimeEstimate) -> None:
@@ -191,8 +185,7 @@ def _announce(states: Sequence[StateRun], estimate: TimeEstimate) -> None:
             parts.append(f"{summary.failed_before} failed before (--retry-failed runs them again)")
         expected = duration(estimate.total(launch.cell for launch in state.launches))
         about = "about" if all(estimate.knows(cell) for cell in plan.cells) else "roughly"
-        where = f"{target.study}, tag {target.tag}, session {target.session}"
-        print_unless_closed(f"{where}: {', '.join(parts)}, {about} {expected}", sys.stderr)
+        print_unless_closed(f"{target.label}: {', '.join(parts)}, {about} {expected}", sys.stderr)
     if states[0].plan.left_out:
         print_unless_closed(f"left out: {missing_programs(states[0].plan.left_out)}", sys.stderr)
     load = load_average(len(available_cpus()))
@@ -213,7 +206,7 @@ def print_summaries(
             _document(target, summary, stopped, state_left)
             for (target, summary), state_left in zip(states, left or [0] * len(states), strict=True)
         ]
-        print(json.dumps(answers[0] if len(answers) == 1 else {"schema": 1, "turns": answers}, indent=1))
+        print_json(answers[0] if len(answers) == 1 else {"schema": 1, "turns": answers})
         return
     for target, summary in states:
         _print_summary(target, summary)
@@ -254,8 +247,7 @@ def _print_summary(target: Target, summary: Summary) -> None:
         first = summary.failures[0]
         print(f"the first failure: {first.launch.cell.label}: {first.failure}")
     elif summary.failed_before:
-        stored = target.store.launches(target.study, target.tag, target.session)
-        print(f"the first failure: {next((x.problem for x in stored if x.problem), 'no longer stored')}")
+        print(f"the first failure: {next((x.problem for x in target.launches() if x.problem), 'no longer stored')}")
 
 
 def print_commands(args: argparse.Namespace, turns: Sequence[Turn]) -> None:
@@ -269,9 +261,7 @@ def print_commands(args: argparse.Namespace, turns: Sequence[Turn]) -> None:
             for turn in turns
             for c in [turn.command]
         ]
-        print(json.dumps({"schema": 1, "launches": rows}, indent=1))
+        print_json({"schema": 1, "launches": rows})
         return
     for turn in turns:
-        command = turn.command
-        words = [*environment_variables.shell_prefix(command.environment), shlex.join(command.argv)]
-        print(" ".join([*words, *([f" # {turn.state.target.tag}"] if len(tags) > 1 else [])]))
+        print(turn.command.line + (f"  # {turn.state.target.tag}" if len(tags) > 1 else ""))

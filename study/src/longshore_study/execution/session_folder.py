@@ -1,16 +1,15 @@
 """The files in the folder of a session besides the launches: copies of the study file, and the
 records of the current launch."""
 
-from __future__ import annotations
-
 import os
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from longshore_study.base.errors import LongshoreError
 from longshore_study.planning.plan import Plan
-from longshore_study.store.launch_store import Store, process_namespace
+from longshore_study.store.launch_store import Launch, Store, name_of, process_namespace
 from longshore_study.store.whole_file import write_whole
 from longshore_study.study_file.machine_reader import copy_name
 
@@ -27,6 +26,13 @@ class Target:
     @property
     def folder(self) -> Path:
         return self.store.session_path(self.study, self.tag, self.session)
+
+    @property
+    def label(self) -> str:
+        return f"{self.study}, tag {self.tag}, session {self.session}"
+
+    def launches(self) -> Iterator[Launch]:
+        return self.store.launches(self.study, self.tag, self.session)
 
 
 def scratch_file(target: Target) -> Path:
@@ -60,3 +66,12 @@ def stored_study_files(target: Target) -> list[str]:
     folder = target.folder
     files = sorted(folder.glob("study-*.toml"), key=lambda path: path.stat().st_mtime, reverse=True)
     return [str(path) for path in files]
+
+
+def started_sessions(store: Store) -> list[Target]:
+    """Every session, even one that was stopped before its first launch ended."""
+    names = store.names()
+    folders = {store.session_path(*triple) for triple in names}
+    started = {path.parent for path in store.path.glob("*/*/*/study-*.toml")} - folders
+    more = (tuple(name_of(part) for part in folder.relative_to(store.path).parts) for folder in started)
+    return [Target(store, *triple) for triple in sorted({*names, *((a, b, c) for a, b, c in more)})]

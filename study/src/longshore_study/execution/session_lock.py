@@ -7,8 +7,6 @@ that it lives by heartbeats: it touches its lock file. Two processes in one sess
 data, because each launch has its own file, which no other process can replace.
 """
 
-from __future__ import annotations
-
 import glob
 import json
 import os

@@ -2,8 +2,6 @@
 several states in turns. In turns, every launch runs once in each state before the next launch, so a
 slow drift of the machine meets all states alike."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass

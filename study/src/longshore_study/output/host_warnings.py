@@ -6,9 +6,9 @@ import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from longshore_study.base.default_store import store_option
 from longshore_study.compare.comparison import Comparison
 from longshore_study.compare.slow_hosts import changed_with_hosts, slow_hosts
-from longshore_study.output.next_commands import store_option
 
 _NAMED = 4
 """Of more hosts, only the first are named."""

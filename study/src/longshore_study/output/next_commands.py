@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from longshore_study.analyses.best_choices import BestChoice
+from longshore_study.base.default_store import store_option
 from longshore_study.patterns import PATTERNS
 from longshore_study.store.launch_store import Launch
 
-DEFAULT_STORE = "longshore-results"
 _LAUNCHING = ("program", "transport", "nodes", "stack", "environment")
 
 
@@ -87,8 +87,3 @@ def _activation() -> list[str]:
     if sys.prefix == sys.base_prefix or os.environ.get("VIRTUAL_ENV") or not script.is_file():
         return []
     return [f". {shlex.quote(os.path.relpath(script) if script.is_relative_to(Path.cwd()) else str(script))}"]
-
-
-def store_option(store: Path) -> list[str]:
-    default = Path(os.environ.get("LONGSHORE_STORE") or DEFAULT_STORE)
-    return [] if store.resolve() == default.resolve() else ["--store", str(store)]

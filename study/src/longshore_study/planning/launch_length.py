@@ -8,8 +8,6 @@ times the seconds of a launch (Kalibera and Jones 2013, Rigorous benchmarking in
 Kalibera and Jones assume independent repetitions and launches; this module does not.
 """
 
-from __future__ import annotations
-
 import statistics
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,7 +16,7 @@ from itertools import takewhile
 from math import fsum, log, sqrt
 from typing import Any
 
-from longshore_study.base.json_values import canonical
+from longshore_study.base.json_values import canonical, number_in
 from longshore_study.store.launch_store import Launch, read_launch
 
 MIN_REPETITIONS = 5
@@ -127,9 +125,7 @@ def _variant(record: Mapping[str, Any]) -> str:
 
 def _slowest(sample: Mapping[str, Any]) -> float:
     """The time of the slowest rank in seconds. 0 if it is not recorded."""
-    seconds = sample.get("seconds")
-    value = seconds.get("max") if isinstance(seconds, dict) else seconds
-    return float(value) if isinstance(value, int | float) else 0.0
+    return number_in(sample, "seconds", "max") or number_in(sample, "seconds") or 0.0
 
 
 def _repeating_seconds(launch: Launch) -> float:

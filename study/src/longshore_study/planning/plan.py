@@ -5,8 +5,6 @@ The order is a sequence of shuffles of all cells. So even an interrupted session
 cells about equally often, and a drift of the machine affects all cells alike.
 """
 
-from __future__ import annotations
-
 import math
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -16,6 +14,7 @@ from typing import Any
 
 from longshore_study.base.errors import UsageError
 from longshore_study.base.groups import combinations_of
+from longshore_study.base.terminal import count
 from longshore_study.patterns import CONTROL, PATTERNS
 from longshore_study.store import launch_store
 from longshore_study.study_file import environment_variables
@@ -73,7 +72,7 @@ class Cell:
             elif name == "transport":
                 words.append(str(value))
             elif name == "ranks":
-                words.append(f"{value} ranks" if value != 1 else "1 rank")
+                words.append(count(value, "rank"))
             else:
                 words.append(f"{name.replace('_', '-')}={_option_text(value)}")
         return " ".join(words)
@@ -98,13 +97,8 @@ class Cell:
                 words += [_option_name(name), ",".join(_option_text(level) for level in self.within[name])]
             elif name in self.between:
                 words += [_option_name(name), _option_text(self.between[name])]
-        settings = {
-            "repetitions": self.launch_settings.repetitions,
-            "warmup": self.launch_settings.warmup,
-            "seed": seed,
-        }
-        for name, value in settings.items():
-            words += [_option_name(name), str(value)]
+        words += ["--repetitions", str(self.launch_settings.repetitions)]
+        words += ["--warmup", str(self.launch_settings.warmup), "--seed", str(seed)]
         if self.launch_settings.verify != LaunchSettings.verify:
             words += ["--verify", self.launch_settings.verify]
         return [*words, "--json", json_file]
@@ -170,15 +164,14 @@ def make_plan(study: Study) -> Plan:
     if not unique and left_out:
         raise UsageError(f"{study.path}: nothing to run: {missing_programs(left_out)}; install one or put it on PATH")
     if not unique:
-        blocks: list[PatternBlock | External] = [*study.patterns, *study.externals]
-        line = next(block.line for block in blocks if block.exclude)
+        line = next(block.line for block in study.blocks if block.exclude)
         raise UsageError(f"{study.path}:{line}: the conditions of 'exclude' leave nothing to run")
     for cell, line in cells_and_lines:
         _refuse_full_nodes(study, cell, line)
     plan = Plan(study, [*_control_cells(unique), *unique], left_out)
-    count = plan.launches_per_session * study.sessions
-    if count > MAX_LAUNCHES:
-        raise UsageError(f"{study.path}: {count} launches in all; at most {MAX_LAUNCHES} are allowed")
+    launches = plan.launches_per_session * study.sessions
+    if launches > MAX_LAUNCHES:
+        raise UsageError(f"{study.path}: {launches} launches in all; at most {MAX_LAUNCHES} are allowed")
     return plan
 
 
@@ -194,8 +187,7 @@ def _refuse_absurd_sizes(study: Study) -> None:
         if variants > MAX_VARIANTS:
             what = f"{variants} variants in one launch; at most {MAX_VARIANTS} are allowed"
             raise UsageError(f"{study.path}:{block.line}: [[pattern]] {block.program} has {what}")
-    blocks: list[PatternBlock | External] = [*study.patterns, *study.externals]
-    for any_block in blocks:
+    for any_block in study.blocks:
         cells = math.prod(len(levels) for levels in any_block.between.values())
         if cells > MAX_LAUNCHES:
             raise UsageError(f"{study.path}: {cells} cells in one block; at most {MAX_LAUNCHES} launches are allowed")
@@ -205,9 +197,7 @@ def _refuse_full_nodes(study: Study, cell: Cell, line: int) -> None:
     """Raises UsageError if the cell has more ranks than its nodes, as far as [launcher] tells."""
     most, nodes = study.launcher.ranks_per_node, cell.between.get("nodes")
     if most and nodes and cell.machine is None and cell.ranks > most * nodes:
-        what = (
-            f"{cell.ranks} ranks on {nodes} node{'s' if nodes > 1 else ''}, but ranks_per_node of [launcher] is {most}"
-        )
+        what = f"{cell.ranks} ranks on {count(nodes, 'node')}, but ranks_per_node of [launcher] is {most}"
         remedy = f"write levels that go together: between = [{{ ranks = {most * nodes}, nodes = {nodes} }}, ...]"
         raise UsageError(f"{study.path}:{line}: {cell.label}: {what}; {remedy}")
 
@@ -278,10 +268,9 @@ def _layout_on(machine: MachineFile, between: Mapping[str, Any], where: str) -> 
         what = f"{total} ranks with {per_node} on each node do not make {nodes} nodes of {name}"
         raise UsageError(f"{where}: {what}; remove ranks, nodes or ranks_per_node, which follows from the others")
     if total > machine.nodes * per_node:
-        nodes_of_it = f"{machine.nodes} node{'s' if machine.nodes > 1 else ''}"
-        most = f"{nodes_of_it}, so at most {machine.nodes * per_node} ranks with {per_node} on each node"
+        most = f"at most {machine.nodes * per_node} ranks with {per_node} on each node"
         what = f"{total} are too many: write fewer, or raise nodes in {machine.given}"
-        raise UsageError(f"{where}: {name} has {most}; {what}")
+        raise UsageError(f"{where}: {name} has {count(machine.nodes, 'node')}, so {most}; {what}")
     return {"ranks": total} | ({"ranks_per_node": per_node} if given or (ranks and nodes) else {})
 
 
@@ -327,11 +316,8 @@ def _control_cells(cells: list[Cell]) -> list[Cell]:
             continue
         between = {name: cell.between[name] for name in _LAUNCH_FACTORS if name in cell.between}
         kernels = ["copy", "pingpong"] if cell.ranks > 1 else ["copy"]
-        launch_settings = LaunchSettings(
-            launches=cell.launch_settings.launches,
-            repetitions=_CONTROL_REPETITIONS,
-            warmup=1,
-            timeout_seconds=cell.launch_settings.timeout_seconds,
+        launch_settings = replace(
+            cell.launch_settings, repetitions=_CONTROL_REPETITIONS, warmup=1, verify=LaunchSettings.verify
         )
         control = Cell(CONTROL, between, {"kernel": kernels}, launch_settings)
         known = controls.get(control.cell_id)

@@ -3,8 +3,6 @@ spread of launches and sessions comes from stored launches of the study, or from
 there are too few. stats/power.py computes the power.
 """
 
-from __future__ import annotations
-
 import math
 import statistics
 from collections.abc import Iterable
@@ -117,14 +115,12 @@ def _shared_part(centred: list[Sessions]) -> float:
     return min(1.0, max(0.0, (len(rows) * mean - total) / (len(rows) - 1) / total))
 
 
+@dataclass(frozen=True)
 class PowerAnalysis:
-    def __init__(self, plan: Plan, spread: Spread, *, simulated_rows: int = power.SIMULATED_ROWS) -> None:
-        """With fewer `simulated_rows` the analysis is faster, but its result is only right within a
-        factor of two."""
-        self.plan = plan
-        self.spread = spread
-        self.simulated_rows = simulated_rows
-        self.limit = math.log1p(plan.study.margin)
+    plan: Plan
+    spread: Spread
+    simulated_rows: int = power.SIMULATED_ROWS
+    """With fewer, the analysis is faster, but its result is only right within a factor of two."""
 
     @cached_property
     def rows(self) -> int:
@@ -140,8 +136,9 @@ class PowerAnalysis:
         # Variances of the difference of two tags in a session.
         of_launches = 2.0 * self.spread.launches**2 / self.plan.study.launch_settings.launches
         of_sessions = 2.0 * self.spread.sessions**2
+        limit = math.log1p(self.plan.study.margin)
         noise = Noise(of_sessions * (1.0 - self.spread.shared) + of_launches, of_sessions * self.spread.shared)
-        return power.simulate_power(sessions, self.rows, noise, self.limit, simulated_rows=self.simulated_rows)
+        return power.simulate_power(sessions, self.rows, noise, limit, simulated_rows=self.simulated_rows)
 
     def smallest_between_tags(self, sessions: int) -> float | None:
         """The slowdown of a single row that gets the verdict regressed in four of five cases."""

@@ -1,8 +1,6 @@
 """Estimates the time of a study from stored launches. Cells without stored launches get a guess
 from their sizes."""
 
-from __future__ import annotations
-
 import statistics
 from collections.abc import Iterable, Iterator
 from typing import Any

@@ -49,7 +49,6 @@ OPTIONAL: dict[str, dict[str, type]] = {
         "source": str,
         "margin": float,
         "bound": dict,
-        "guidelines": list,
         "steps": list,
         "study_file": dict,
         "environment": dict,

@@ -4,8 +4,6 @@ launch.
 A study file has `{ NAME = "value", unset = ["OTHER"] }`. Here a variable to remove is None.
 """
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections.abc import Callable, Mapping

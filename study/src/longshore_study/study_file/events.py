@@ -7,8 +7,6 @@
     factors = { transport = "mpi" }
 """
 
-from __future__ import annotations
-
 import datetime as dt
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -17,7 +15,7 @@ from typing import Any
 
 from longshore_study.base.errors import UsageError
 from longshore_study.study_file.toml_positions import key_lines
-from longshore_study.study_file.toml_values import Problems, TomlTable, parsed, shown
+from longshore_study.study_file.toml_values import Problems, TomlTable, parsed, shown, text_of
 
 FILE = "events.toml"
 
@@ -39,12 +37,7 @@ class Event:
 def load(path: Path) -> list[Event]:
     """The events in the order of their dates. Raises UsageError for the first mistake, with file
     and line."""
-    try:
-        text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"cannot read the events {path}: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        raise UsageError(f"{path}: not valid TOML: {error}") from None
+    text = text_of(path, "the file of events")
     problems = Problems(str(path), key_lines(text))
     document = TomlTable(problems, parsed(text, str(path)))
     document.known_keys(("event",), "table")

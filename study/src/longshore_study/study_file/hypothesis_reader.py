@@ -1,8 +1,6 @@
 """Reads the [hypothesis] table of a study file, which `longshore attribute` writes. Checks that the
 study measures both suspected and other levels."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -52,7 +50,7 @@ def _environment(table: TomlTable, name: str, blocks: Sequence[PatternBlock]) ->
 
 
 def _levels(block: PatternBlock) -> dict[str, list[Any]]:
-    return {"pattern": [block.program], **block.within, **block.between}
+    return {"pattern": [block.program], **block.levels}
 
 
 def _contrasts(block: PatternBlock, suspected: Mapping[str, Iterable[Any]]) -> bool:

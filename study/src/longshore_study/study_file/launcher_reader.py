@@ -1,8 +1,6 @@
 """Reads the [launcher] table of a study file: the program that starts ranks, and the resources of
 batch jobs."""
 
-from __future__ import annotations
-
 from longshore_study.patterns.pattern import LARGEST_RANKS
 from longshore_study.study_file.study import JobChoice, LauncherChoice
 from longshore_study.study_file.toml_values import TomlTable

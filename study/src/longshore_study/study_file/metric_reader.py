@@ -7,8 +7,6 @@ figure = "bandwidth"                          figure = "bandwidth"
 unit = "GB/s"                                 unit = "GB/s"
 """
 
-from __future__ import annotations
-
 import re
 import warnings
 from collections.abc import Collection, Iterable

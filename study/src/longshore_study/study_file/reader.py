@@ -2,8 +2,6 @@
 each with file, line, value, allowed values and a suggestion. An unknown key is an error, because it
 is probably mistyped."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 
@@ -11,9 +9,8 @@ from longshore_study.base.errors import UsageError
 from longshore_study.study_file.sections import StudyReader
 from longshore_study.study_file.study import Study
 from longshore_study.study_file.toml_positions import key_lines
-from longshore_study.study_file.toml_values import Problems, TomlTable, parsed, shown
+from longshore_study.study_file.toml_values import Problems, TomlTable, parsed, shown, text_of
 
-LARGEST_BYTES = 4 * 2**20
 # Longer keys could stop the parser: its time grows with the square of their parts.
 _DEEP_KEY = re.compile(r"(?:[\w\"'-]+[ \t]*\.[ \t]*){100}")
 
@@ -29,23 +26,7 @@ class StudyFileError(UsageError):
 
 def load(path: Path | str) -> Study:
     """Reads and checks a study file. Raises StudyFileError, or UsageError if it is unreadable."""
-    try:
-        with Path(path).open("rb") as file:
-            content = file.read(LARGEST_BYTES + 1)
-        if len(content) > LARGEST_BYTES:
-            raise UsageError(f"the study file {path} is larger than {LARGEST_BYTES >> 20} MiB; is it a study?")
-        # Editors of Windows write a byte order mark and end lines with two characters.
-        text = content.removeprefix(b"\xef\xbb\xbf").decode("utf-8").replace("\r\n", "\n")
-    except OSError as error:
-        hint = "; 'longshore init' writes an example" if isinstance(error, FileNotFoundError) else ""
-        raise UsageError(f"cannot read the study file {path}: {error.strerror}{hint}") from None
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        raise UsageError(
-            f"{path}:{line}: byte 0x{content[error.start]:02x} is not UTF-8 text; a study is a TOML file, "
-            "'longshore init' writes an example"
-        ) from None
-    return loads(text, str(path))
+    return loads(text_of(path, "the study file", "; 'longshore init' writes an example"), str(path))
 
 
 def loads(text: str, path: str) -> Study:

@@ -1,8 +1,6 @@
 """Reads and checks the tables of a study file: from TOML to the dataclasses of study.py."""
 
-from __future__ import annotations
-
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -33,8 +31,8 @@ class StudyReader:
 
     def __init__(self, problems: Problems) -> None:
         self.problems = problems
-        self.levels_of_externals: dict[str, list[Any]] = {}
         self.machines = MachineReader(problems)
+        self.levels_of_externals: dict[str, list[Any]] = {}
 
     def study(self, document: TomlTable, text: str) -> Study:
         document.known_keys(SECTIONS, "table")
@@ -43,9 +41,7 @@ class StudyReader:
         general = _launch_settings(settings, LaunchSettings())
         blocks = tuple(part for block in document.tables("pattern") for part in self.pattern(block, general))
         externals = tuple(part for block in document.tables("external") for part in self.external(block, general))
-        for external in externals:
-            for name, levels in external.between.items():
-                self.levels_of_externals.setdefault(name, []).extend(levels)
+        self.levels_of_externals = _union(external.between for external in externals)
         if not blocks and not externals and "pattern" not in document and "external" not in document:
             document.problem("nothing to run: a study needs at least one [[pattern]]")
         return Study(
@@ -294,7 +290,7 @@ def _exclude(block: TomlTable, levels: Mapping[str, list[Any]], known: Mapping[s
     return tuple(conditions)
 
 
-def _union(tables: list[dict[str, list[Any]]]) -> dict[str, list[Any]]:
+def _union(tables: Iterable[Mapping[str, list[Any]]]) -> dict[str, list[Any]]:
     """All levels of each factor."""
     found: dict[str, list[Any]] = {}
     for table in tables:
@@ -305,19 +301,19 @@ def _union(tables: list[dict[str, list[Any]]]) -> dict[str, list[Any]]:
 
 def _factor_problem(factor: Factor, level: Any) -> str | None:
     """Why `level` is not a level of this factor, or None."""
+    near = ""
     if factor.free_text:
-        return None if isinstance(level, str) and level.strip() else f"{shown(level)} is not {factor.allowed()}"
-    if factor.is_word:
-        if isinstance(level, str) and level in factor.values:
-            return None
+        fits = isinstance(level, str) and bool(level.strip())
+    elif factor.is_word:
+        fits = isinstance(level, str) and level in factor.values
         near = suggestion(level, factor.values) if isinstance(level, str) else ""
-        return f"{shown(level)} is not {factor.allowed()}{near}"
-    numbers = level if factor.numbers_in_one > 1 and isinstance(level, list) else [level]
-    fits = len(numbers) == factor.numbers_in_one and all(
-        isinstance(number, int) and not isinstance(number, bool) and factor.least <= number <= factor.most
-        for number in numbers
-    )
-    return None if fits else f"{shown(level)} is not {factor.allowed()}"
+    else:
+        numbers = level if factor.numbers_in_one > 1 and isinstance(level, list) else [level]
+        fits = len(numbers) == factor.numbers_in_one and all(
+            isinstance(number, int) and not isinstance(number, bool) and factor.least <= number <= factor.most
+            for number in numbers
+        )
+    return None if fits else f"{shown(level)} is not {factor.allowed()}{near}"
 
 
 def _level(value: Any) -> Any:

@@ -1,7 +1,5 @@
 """Reads the [states] of a study file: what is different in the launches with a tag."""
 
-from __future__ import annotations
-
 from longshore_study.base.errors import suggestion
 from longshore_study.study_file import environment_variables
 from longshore_study.study_file.launcher_reader import read_launcher

@@ -1,8 +1,6 @@
 """Reads and checks the [[step]] tables of a study file. A step that selects or changes nothing is
 probably mistyped, and is therefore an error."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -41,10 +39,10 @@ def _step(table: TomlTable, blocks: Sequence[PatternBlock], before: Sequence[Ste
     found = len(table.problems.found)
     changes = _changes(given, pattern, own)
     former = earlier[-1].levels if earlier else {}
-    step = Step(name, pattern, changes, {**former, **changes}, table.line)
+    step = Step(name, pattern, changes, {**former, **changes})
     if len(table.problems.found) == found:
         _check_effect(table, step, former, earlier)
-    if len(table.problems.found) == found and not selects(own, step.levels):
+    if len(table.problems.found) == found and not any(_measures(block, step.levels) for block in own):
         what = ", ".join(f"{key} = {shown(level)}" for key, level in step.levels.items())
         table.problem(f"the step '{name}' selects nothing: no [[pattern]] {pattern} measures {what}")
     return step
@@ -108,13 +106,9 @@ def _check_effect(table: TomlTable, step: Step, former: Mapping[str, Any], earli
             table.problem(f"{what}; add it there", "with", factor)
 
 
-def selects(blocks: Iterable[PatternBlock], levels: Mapping[str, Any]) -> bool:
-    """Whether a block measures a combination with these levels."""
-    return any(_measures(block, levels) for block in blocks)
-
-
 def _measures(block: PatternBlock, levels: Mapping[str, Any]) -> bool:
-    measured = {**block.between, **block.within}
+    """Whether the block measures a combination with these levels."""
+    measured = block.levels
     if any(factor not in measured or level not in measured[factor] for factor, level in levels.items()):
         return False
     # Only combinations of the factors in the conditions matter. All combinations could be too many.
@@ -129,7 +123,7 @@ def _measures(block: PatternBlock, levels: Mapping[str, Any]) -> bool:
 def _levels_of(blocks: Iterable[PatternBlock]) -> dict[str, list[Any]]:
     levels: dict[str, list[Any]] = {}
     for block in blocks:
-        for factor, given in {**block.within, **block.between}.items():
+        for factor, given in block.levels.items():
             known = levels.setdefault(factor, [])
             known += [level for level in given if level not in known]
     return levels

@@ -23,6 +23,11 @@ def placeholders(argument: str) -> list[str]:
     return _PLACEHOLDER.findall(argument)
 
 
+def filled(argument: str, factors: Mapping[str, Any]) -> str:
+    """The argument with levels in place of {ranks} and other factors. Other braces stay."""
+    return _PLACEHOLDER.sub(lambda found: str(factors.get(found[1], found[0])), argument)
+
+
 @dataclass(frozen=True)
 class LaunchSettings:
     launches: int = 5
@@ -38,7 +43,6 @@ class MachineFile:
     """A machine file of the transport `simulated`."""
 
     name: str
-    version: str
     nodes: int
     ranks_per_node: int
     given: str
@@ -62,6 +66,11 @@ class PatternBlock:
     simulated_launches: int = 1
     """The number of launches of each simulated cell, from the block. The number in [study] is for
     measured cells, which have noise."""
+
+    @property
+    def levels(self) -> dict[str, list[Any]]:
+        """The levels of all factors."""
+        return {**self.within, **self.between}
 
 
 @dataclass(frozen=True)
@@ -108,7 +117,6 @@ class Step:
     changes: dict[str, Any]
     levels: dict[str, Any]
     """The levels after this step: those of the previous step, with the changes."""
-    line: int = 1
 
 
 @dataclass(frozen=True)
@@ -199,6 +207,10 @@ class Study:
             return self
         externals = [replace(block, command=state.commands.get(block.name, block.command)) for block in self.externals]
         return replace(self, externals=tuple(externals), launcher=state.launcher or self.launcher, state=state)
+
+    @property
+    def blocks(self) -> list[PatternBlock | External]:
+        return [*self.patterns, *self.externals]
 
     @property
     def machines(self) -> list[MachineFile]:

@@ -1,8 +1,6 @@
 """Line numbers of the keys of a TOML text, for error messages. Neither tomllib nor tomlkit keeps
 them. The scanner follows only the structure, because tomllib has already accepted the text."""
 
-from __future__ import annotations
-
 import re
 from collections import deque
 

@@ -5,21 +5,28 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path as FilePath
+from typing import Any, TypeVar
 
 from longshore_study.base.durations import EXAMPLES, parse_duration
 from longshore_study.base.errors import UsageError, suggestion
 from longshore_study.study_file.toml_positions import Path, line_of
 
+V = TypeVar("V")
+LARGEST_BYTES = 4 * 2**20
 
+
+@dataclass(frozen=True)
 class Problems:
-    """The mistakes in a file: (line, message). `path` is the name of the file in messages."""
+    """The mistakes in a file."""
 
-    def __init__(self, path: str, lines: dict[Path, int]) -> None:
-        self.path = path
-        self.lines = lines
-        self.found: list[tuple[int, str]] = []
+    path: str
+    """The name of the file in messages."""
+    lines: dict[Path, int]
+    found: list[tuple[int, str]] = field(default_factory=list)
+    """The line and the message of each."""
 
     def add(self, where: Path, message: str) -> None:
         """`where` is the path of keys to the wrong value."""
@@ -27,14 +34,14 @@ class Problems:
         self.found.append((line, f"{self.path}:{line}: {message}"))
 
 
+@dataclass(frozen=True)
 class TomlTable:
-    """Typed access to the values of a table. Mistakes go to `problems`. `where` is the path of keys
-    to the table."""
+    """Typed access to the values of a table. Mistakes go to `problems`."""
 
-    def __init__(self, problems: Problems, content: dict[str, Any], where: Path = ()) -> None:
-        self.problems = problems
-        self.content = content
-        self.where = where
+    problems: Problems
+    content: dict[str, Any]
+    where: Path = ()
+    """The path of keys to the table."""
 
     def __contains__(self, key: str) -> bool:
         return key in self.content
@@ -76,21 +83,24 @@ class TomlTable:
         self.problem(f"'{key}' must be an array of tables; {hint}", key)
         return []
 
-    def texts(self, key: str, *, required: bool = False) -> list[str]:
-        value = self.content.get(key, [])
-        if isinstance(value, list) and all(isinstance(item, str) for item in value):
-            if required and not value:
-                self.problem(f"'{key}' is missing; it is a list of texts", key)
+    def value(self, key: str, default: V, fits: Callable[[Any], bool], allowed: str) -> V:
+        """The value of this key, or the default if it is missing or does not fit."""
+        value: V = self.content.get(key, default)
+        if fits(value):
             return value
-        self.problem(f"'{key}' must be a list of texts, found {shown(value)}", key)
-        return []
+        self.problem(f"'{key}' {allowed}, found {shown(value)}", key)
+        return default
+
+    def texts(self, key: str, *, required: bool = False) -> list[str]:
+        def fits(value: Any) -> bool:
+            return isinstance(value, list) and all(isinstance(item, str) for item in value)
+
+        if required and self.content.get(key, []) == []:
+            self.problem(f"'{key}' is missing; it is a list of texts", key)
+        return self.value(key, [], fits, "must be a list of texts")
 
     def text(self, key: str, default: str = "") -> str:
-        value = self.content.get(key, default)
-        if isinstance(value, str):
-            return value
-        self.problem(f"'{key}' must be a text, found {shown(value)}", key)
-        return default
+        return self.value(key, default, lambda value: isinstance(value, str), "must be a text")
 
     def name(self, what: str) -> str:
         if "name" not in self.content:
@@ -119,11 +129,10 @@ class TomlTable:
         return self.word(key, known) if key in self.content else None
 
     def integer(self, key: str, *, default: int, least: int, most: int) -> int:
-        value = self.content.get(key, default)
-        if isinstance(value, int) and not isinstance(value, bool) and least <= value <= most:
-            return value
-        self.problem(f"'{key}' must be an integer from {least} to {most}, found {shown(value)}", key)
-        return default
+        def fits(value: Any) -> bool:
+            return isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
+
+        return self.value(key, default, fits, f"must be an integer from {least} to {most}")
 
     def optional_integer(self, key: str, *, most: int) -> int | None:
         """An integer from 1, or None if the key is missing."""
@@ -131,11 +140,7 @@ class TomlTable:
 
     def flag(self, key: str) -> bool:
         """True or false; false if the key is missing."""
-        value = self.content.get(key, False)
-        if isinstance(value, bool):
-            return value
-        self.problem(f"'{key}' is true or false, found {shown(value)}", key)
-        return False
+        return self.value(key, False, lambda value: isinstance(value, bool), "is true or false")
 
     def duration(self, key: str, default: int) -> int:
         value = self.content.get(key)
@@ -148,11 +153,10 @@ class TomlTable:
             return default
 
     def number(self, key: str, *, default: float, most: float, allowed: str) -> float:
-        value = self.content.get(key, default)
-        if isinstance(value, int | float) and not isinstance(value, bool) and 0 < value <= most:
-            return float(value)
-        self.problem(f"'{key}' must be a number {allowed}, found {shown(value)}", key)
-        return default
+        def fits(value: Any) -> bool:
+            return isinstance(value, int | float) and not isinstance(value, bool) and 0 < value <= most
+
+        return float(self.value(key, default, fits, f"must be a number {allowed}"))
 
     def fraction(self, key: str, default: float) -> float:
         value = self.content.get(key, default)
@@ -171,6 +175,26 @@ def shown(value: Any) -> str:
     """A value as in the file, shortened to fit a line."""
     text = f'"{value}"' if isinstance(value, str) else repr(value)
     return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def text_of(path: FilePath | str, what: str, remedy: str = "") -> str:
+    """The text of a TOML file. `what` says what it is, and `remedy` what to do without such a file.
+    Raises UsageError if it is unreadable."""
+    try:
+        with FilePath(path).open("rb") as file:
+            content = file.read(LARGEST_BYTES + 1)
+        if len(content) > LARGEST_BYTES:
+            raise UsageError(f"{what} {path} is larger than {LARGEST_BYTES >> 20} MiB; is it the right file?")
+        # Editors of Windows write a byte order mark and end lines with two characters.
+        return content.removeprefix(b"\xef\xbb\xbf").decode("utf-8").replace("\r\n", "\n")
+    except OSError as error:
+        hint = remedy if isinstance(error, FileNotFoundError) else ""
+        raise UsageError(f"cannot read {what} {path}: {error.strerror}{hint}") from None
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise UsageError(
+            f"{path}:{line}: byte 0x{content[error.start]:02x} is not UTF-8 text; {what} is a TOML file{remedy}"
+        ) from None
 
 
 def parsed(text: str, path: str) -> dict[str, Any]:

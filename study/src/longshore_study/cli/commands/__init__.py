@@ -1,2 +1,2 @@
-"""One module per command. `configure(parser)` adds its options, `run(args)` runs it and returns the
-exit status."""
+"""One module per command. `EXAMPLES` ends its help, `configure(parser)` adds its options, and
+`run(args)` runs it and returns the exit status."""

@@ -1,8 +1,6 @@
 """`longshore attribute`: finds the factor levels and properties that a change is associated with,
 and judges the study that tests whether they are the cause."""
 
-from __future__ import annotations
-
 import argparse
 import hashlib
 from collections.abc import Sequence
@@ -23,7 +21,7 @@ from longshore_study.base.errors import (
     LongshoreError,
     UsageError,
 )
-from longshore_study.cli.comparison_options import add_comparison_options, comparison_options
+from longshore_study.cli.options import add_comparison, comparison_options
 from longshore_study.cli.result_output import print_result
 from longshore_study.compare.comparison import compare
 from longshore_study.compare.differences import in_words
@@ -56,8 +54,7 @@ _MARK = b"# 'longshore attribute' may replace this file as long as nobody edited
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.epilog = EXAMPLES
-    add_comparison_options(parser)
+    add_comparison(parser)
     parser.add_argument(
         "--confirm", metavar="FILE", type=Path, help="judge the hypothesis of this study file after its runs"
     )
@@ -78,7 +75,7 @@ def run(args: argparse.Namespace) -> int:
         written, why_not = _write_study(found, sides, args.output)
     except LongshoreError as error:
         refused = error  # the result does not depend on the file, so it is printed first
-    print_result(args, association.document(found, written), lambda: _print(found, written, why_not))
+    print_result(args, lambda: association.document(found, written), lambda: _print(found, written, why_not))
     if refused is not None:
         raise refused
     if not found.cases or found.comparison.damaged:
@@ -161,7 +158,8 @@ def _confirm(args: argparse.Namespace, margin: float | None) -> int:
         raise UsageError(f"{args.confirm}: no [hypothesis] to judge; 'longshore attribute REF NEW' writes one")
     reference, new = selection.sides(Store(args.store), [args.reference, args.new], args.study or study.name)
     result = confirmation.judge(reference, new, study.hypothesis, margin or study.margin)
-    print_result(args, confirmation.document(result, (reference.name, new.name)), lambda: _print_confirmation(result))
+    names = (reference.name, new.name)
+    print_result(args, lambda: confirmation.document(result, names), lambda: _print_confirmation(result))
     return {CONFIRMED: EXIT_OK, REFUTED: EXIT_REGRESSED}.get(result.verdict, EXIT_UNDECIDED)
 
 

@@ -1,14 +1,13 @@
 """`longshore check`: reports all mistakes in study files, and programs that this machine lacks."""
 
-from __future__ import annotations
-
 import argparse
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 from longshore_study.base.errors import EXIT_OK, EXIT_USAGE, LongshoreError
 from longshore_study.base.terminal import count
-from longshore_study.cli.result_output import print_json
+from longshore_study.cli.result_output import print_result
 from longshore_study.execution.batch_session import refuse_too_few_nodes
 from longshore_study.execution.launch_resolver import make_launch_resolver
 from longshore_study.planning.plan import make_plan, missing_programs
@@ -21,24 +20,24 @@ exit status: 0 the file is correct (missing launchers and programs are only repo
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.epilog = EXAMPLES
     parser.add_argument("study", metavar="STUDY.toml", nargs="+", help="one or more study files")
 
 
 def run(args: argparse.Namespace) -> int:
     answers = [_check(path) for path in args.study]
-    if args.json:
-        print_json({"schema": 1, "files": answers})
-    else:
-        for answer in answers:
-            for problem in answer["problems"]:
-                print(problem, file=sys.stderr)
-            if not answer["problems"]:
-                launches = f"{count(answer['cells'], 'cell')}, {count(answer['launches'], 'launch')} per session"
-                print(f"{answer['file']}: correct; {launches} ('longshore plan' shows details)")
-            for remark in answer["remarks"]:
-                print(f"{answer['file']}: note: {remark}")
+    print_result(args, lambda: {"schema": 1, "files": answers}, lambda: _print(answers))
     return EXIT_USAGE if any(answer["problems"] for answer in answers) else EXIT_OK
+
+
+def _print(answers: Sequence[dict[str, Any]]) -> None:
+    for answer in answers:
+        for problem in answer["problems"]:
+            print(problem, file=sys.stderr)
+        if not answer["problems"]:
+            launches = f"{count(answer['cells'], 'cell')}, {count(answer['launches'], 'launch')} per session"
+            print(f"{answer['file']}: correct; {launches} ('longshore plan' shows details)")
+        for remark in answer["remarks"]:
+            print(f"{answer['file']}: note: {remark}")
 
 
 def _check(path: str) -> dict[str, Any]:

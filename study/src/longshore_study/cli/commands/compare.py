@@ -1,13 +1,11 @@
 """`longshore compare`: compares two tags or studies, or the levels of a factor, with a verdict per
 row and an exit status."""
 
-from __future__ import annotations
-
 import argparse
 
 from longshore_study.base.errors import UsageError, require_known
-from longshore_study.cli.comparison_options import add_comparison_options, comparison_options
-from longshore_study.cli.result_output import print_json
+from longshore_study.cli.options import add_comparison, add_metric, comparison_options
+from longshore_study.cli.result_output import print_result
 from longshore_study.compare.comparison import Comparison, compare
 from longshore_study.compare.factor_levels import FactorComparison, compare_levels
 from longshore_study.compare.pairing import known_factors
@@ -35,15 +33,12 @@ exit status: 0 fine, 1 regressed, 2 inconclusive or untestable, 3 invalid or mis
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.epilog = EXAMPLES
-    add_comparison_options(parser, one_side=True)
+    add_comparison(parser, one_side=True)
     parser.add_argument(
         "--factor", metavar="NAME", help="compare the levels of this factor, or variable of the environment, of REF"
     )
     parser.add_argument("--baseline", metavar="LEVEL", help="with --factor: the reference (default: the first level)")
-    parser.add_argument(
-        "--metric", action="append", default=[], metavar="NAME", help="also this figure; 'all' for all figures"
-    )
+    add_metric(parser)
     parser.add_argument("--row", metavar="FACTOR", help="print a table of ratios with a row per level of this factor")
     parser.add_argument(
         "--col", metavar="FACTOR", help="print a table of ratios with a column per level of this factor"
@@ -61,17 +56,11 @@ def run(args: argparse.Namespace) -> int:
     if args.factor is not None:
         [side] = selection.sides(Store(args.store), [args.reference], args.study)
         levels = compare_levels(side, args.factor, args.baseline, options)
-        if args.json:
-            print_json(compare_document.document_of_levels(levels))
-        else:
-            _print_levels(levels, args)
+        print_result(args, lambda: compare_document.document_of_levels(levels), lambda: _print_levels(levels, args))
         return levels.exit_status
     reference, new = selection.sides(Store(args.store), [args.reference, args.new], args.study)
     comparison = compare(reference, new, options)
-    if args.json:
-        print_json(compare_document.document(comparison))
-    else:
-        _print(comparison, args)
+    print_result(args, lambda: compare_document.document(comparison), lambda: _print(comparison, args))
     return comparison.exit_status
 
 

@@ -1,14 +1,12 @@
 """`longshore completion`: prints the script with which a shell completes commands, options and
 stored names."""
 
-from __future__ import annotations
-
 import argparse
 
 import argcomplete
 
 from longshore_study.base.errors import EXIT_OK
-from longshore_study.cli.result_output import print_json
+from longshore_study.cli.result_output import print_result
 
 SHELLS = ("bash", "zsh", "fish")
 EXAMPLES = """examples:
@@ -20,14 +18,10 @@ The Tab key then completes commands, options, formats, and the tags, studies and
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.epilog = EXAMPLES
     parser.add_argument("shell", metavar="SHELL", choices=SHELLS, help="bash, zsh or fish")
 
 
 def run(args: argparse.Namespace) -> int:
     script = argcomplete.shellcode(["longshore"], shell=args.shell)
-    if args.json:
-        print_json({"schema": 1, "shell": args.shell, "script": script})
-    else:
-        print(script)
+    print_result(args, lambda: {"schema": 1, "shell": args.shell, "script": script}, lambda: print(script))
     return EXIT_OK

@@ -1,12 +1,11 @@
 """`longshore doctor`: checks this machine for faults that spoil measurements, and gives advice."""
 
-from __future__ import annotations
-
 import argparse
 from dataclasses import asdict
 
-from longshore_study.base.errors import EXIT_OK, LongshoreError, UsageError
-from longshore_study.cli.result_output import print_json
+from longshore_study.base.errors import EXIT_OK, LongshoreError
+from longshore_study.cli.options import from_1
+from longshore_study.cli.result_output import print_result
 from longshore_study.host import binding
 from longshore_study.host.bench_program import find_bench
 from longshore_study.host.cores import available_cpus
@@ -24,14 +23,11 @@ _MARKS = {"ok": ("ok", "green"), WARN: ("WARN", "bold yellow"), UNKNOWN: ("?", "
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.epilog = EXAMPLES
-    parser.add_argument("--ranks", type=int, metavar="N", help="number of ranks that a study will use here")
+    parser.add_argument("--ranks", type=from_1("--ranks"), metavar="N", help="how many ranks a study will use here")
     parser.add_argument("--no-measure", action="store_true", help="only read; do not load the cores for a second")
 
 
 def run(args: argparse.Namespace) -> int:
-    if args.ranks is not None and args.ranks < 1:
-        raise UsageError(f"--ranks must be at least 1, not {args.ranks}")
     bench = _bench()
     results = examine(Machine(), args.ranks) + binding.topology_and_binding(
         binding.ask(bench) if bench else None, args.ranks
@@ -42,12 +38,9 @@ def run(args: argparse.Namespace) -> int:
         results += fixed_work_probe.noise_and_core_speeds(fixed_work_probe.measure(available_cpus()))
         results.append(line_probe.check_result(line_probe.measure(bench, CONTROL, args.ranks) if bench else None))
     warnings = sum(result.state == WARN for result in results)
-    if args.json:
-        findings = [asdict(result) for result in results]
-        print_json({"schema": 1, **python_and_system(), "warnings": warnings, "findings": findings})
-        return EXIT_OK
-    _print(results)
-    print(f"\n{warnings} of {len(results)} checks warn" if warnings else "\nno warnings")
+    findings = [asdict(result) for result in results]
+    document = {"schema": 1, **python_and_system(), "warnings": warnings, "findings": findings}
+    print_result(args, lambda: document, lambda: _print(results, warnings))
     return EXIT_OK
 
 
@@ -58,7 +51,7 @@ def _bench() -> str | None:
         return None  # the other checks do not need longshore-bench
 
 
-def _print(results: list[CheckResult]) -> None:
+def _print(results: list[CheckResult], warnings: int) -> None:
     from rich.console import Console  # noqa: PLC0415
     from rich.text import Text  # noqa: PLC0415
 
@@ -70,3 +63,4 @@ def _print(results: list[CheckResult]) -> None:
         console.print(line)
         if result.advice:
             console.print(Text(f"{'':<5}{'':<{width}}  -> {result.advice}"))
+    print(f"\n{warnings} of {len(results)} checks warn" if warnings else "\nno warnings")

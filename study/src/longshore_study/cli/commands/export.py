@@ -1,20 +1,19 @@
 """`longshore export`: writes results, a comparison or a run report for other tools and papers."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import nullcontext
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
-from longshore_study.base import expression
-from longshore_study.base.errors import EXIT_INVALID, EXIT_OK, LongshoreError, UsageError
+from longshore_study.base.errors import EXIT_INVALID, EXIT_OK, UsageError
 from longshore_study.base.expression import Expression
+from longshore_study.cli.options import add_margin, add_names, add_where
 from longshore_study.cli.result_output import write_file
+from longshore_study.compare.comparison import CompareOptions, compare
 from longshore_study.compare.estimate import PLAIN
 from longshore_study.compare.pairing import known_factors
 from longshore_study.metrics import variant_rows
@@ -57,18 +56,15 @@ FIXED = ("study", "tag", "session", "launch", "started", "position", "pattern", 
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.epilog = EXAMPLES
-    parser.add_argument("names", metavar="NAME", nargs="*", help="tags or studies (default: all that is stored)")
+    add_names(parser)
     parser.add_argument(
         "--format", choices=(*export_tables.FORMATS, "reframe"),
         help="csv, json, jsonl, markdown, latex, parquet, or reframe for a run report of ReFrame (default: by the "
         "suffix of FILE; csv on stdout)",
     )  # fmt: skip
     parser.add_argument("--compare", nargs=2, metavar=("REF", "NEW"), help="export the rows of this comparison")
-    parser.add_argument("--margin", metavar="M", help="margin of the comparison: 5%% or 0.05")
-    parser.add_argument(
-        "--where", metavar="CONDITION", type=expression.parse, help="only rows that meet it, such as 'nodes > 1'"
-    )
+    add_margin(parser, "margin of the comparison: 5%% or 0.05")
+    add_where(parser)
     parser.add_argument(
         "--for", dest="purpose", choices=("paper",), help="a table of medians with 95%% intervals (LaTeX or Markdown)"
     )
@@ -106,15 +102,14 @@ def run(args: argparse.Namespace) -> int:
         measured.figures.sort(key=lambda figure: [name != figure.tag for name in args.names])
         from longshore_study.output import paper_table  # noqa: PLC0415 - one of many formats
 
-        text = paper_table.tables(measured.figures, launches, args.row, args.col, args.format)
-        _write(args, text.encode("utf-8", "replace"))
+        _write(args, paper_table.tables(measured.figures, launches, args.row, args.col, args.format))
     elif args.format == "reframe":
         from longshore_study.output.reframe_report import run_report  # noqa: PLC0415 - one of many formats
 
-        text = json.dumps(run_report(launches, measured), indent=2, ensure_ascii=False) + "\n"
-        _write(args, text.encode("utf-8", "replace"))
+        _write(args, json.dumps(run_report(launches, measured), indent=2, ensure_ascii=False) + "\n")
     elif args.samples and args.format in ("csv", "json", "jsonl"):
-        with _opened(args) as out:
+        file = args.output and args.output.open("w", encoding="utf-8", errors="replace", newline="")
+        with file or nullcontext(sys.stdout) as out:
             export_tables.write_lines(samples(), args.format, (*FIXED, "repetition"), out)
     elif args.samples:
         rows = [{**shared, **own} for shared, own in samples()]
@@ -151,7 +146,8 @@ def _check_options(args: argparse.Namespace) -> None:
         raise UsageError("a run report of ReFrame has no repetitions; use another format with --samples")
 
 
-def _write(args: argparse.Namespace, content: bytes) -> None:
+def _write(args: argparse.Namespace, content: str | bytes) -> None:
+    content = content.encode("utf-8", "replace") if isinstance(content, str) else content
     if args.output is None:
         if args.format == "parquet":
             if sys.stdout.isatty():
@@ -163,32 +159,13 @@ def _write(args: argparse.Namespace, content: bytes) -> None:
     write_file(args.output, content)
 
 
-@contextmanager
-def _opened(args: argparse.Namespace) -> Iterator[TextIO]:
-    if args.output is None:
-        yield sys.stdout
-        return
-    try:
-        with args.output.open("w", encoding="utf-8", errors="replace", newline="") as file:
-            yield file
-    except OSError as error:
-        raise LongshoreError(f"{args.output}: cannot be written ({error.strerror})") from None
-
-
 def _export_comparison(args: argparse.Namespace, store: Store) -> int:
     if args.names or args.samples or args.format == "reframe":
         raise UsageError(
             "--compare exports the rows of two tags; it cannot be combined with names, --samples or reframe"
         )
-    from longshore_study.compare.comparison import (  # noqa: PLC0415 - only for this table
-        CompareOptions,
-        compare,
-        parse_margin,
-    )
-
-    margin = parse_margin(args.margin) if args.margin is not None else None
     reference, new = selection.sides(store, list(args.compare))
-    comparison = compare(reference, new, CompareOptions(margin=margin, where=args.where))
+    comparison = compare(reference, new, CompareOptions(margin=args.margin, where=args.where))
     rows = []
     for row in comparison.rows:
         low, high = row.interval or (None, None)

@@ -1,8 +1,6 @@
 """`longshore guard`: measures a session, judges it against the last good sessions, and says the
 result in one line."""
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import math
@@ -14,14 +12,15 @@ from pathlib import Path
 
 from longshore_study.analyses import guard
 from longshore_study.analyses.guard import Finding
-from longshore_study.base.durations import duration_of
+from longshore_study.base.default_store import store_option
+from longshore_study.base.durations import duration_of, today
 from longshore_study.base.errors import EXIT_OK, EXIT_REGRESSED, EXIT_UNDECIDED, LongshoreError, UsageError
 from longshore_study.base.json_values import attributes
 from longshore_study.base.terminal import count
 from longshore_study.cli.commands.report import facts_of_comparison, facts_of_sides
-from longshore_study.cli.result_output import print_json, write_file
+from longshore_study.cli.result_output import print_result, write_file
 from longshore_study.compare.comparison import parse_margin
-from longshore_study.execution.launch_runner import EXIT_LAUNCH_FAILED, default_session, remaining
+from longshore_study.execution.launch_runner import EXIT_LAUNCH_FAILED, remaining
 from longshore_study.execution.session import add_session_options, run_session
 from longshore_study.execution.session_folder import Target
 from longshore_study.output import guard_text
@@ -51,7 +50,6 @@ STATUS = {
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.epilog = EXAMPLES
     parser.add_argument("study", metavar="STUDY.toml", help="the study file ('longshore init' writes one)")
     parser.add_argument(
         "--sessions", metavar="N", type=_sessions, default=guard.SESSIONS,
@@ -74,7 +72,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     plan = make_plan(load(args.study))
-    args.session = default_session() if args.session is None else args.session
+    args.session = today() if args.session is None else args.session
     if args.session.endswith(guard.CONFIRMING):
         raise UsageError(f"--session {args.session}: guard gives names that end with {guard.CONFIRMING} itself")
     if not args.output.parent.is_dir():
@@ -153,22 +151,17 @@ def _accept(args: argparse.Namespace, plan: Plan, target: Target) -> int:
         write_guard_file(folder, read_guard_file(folder) | state)
     there = f"{len(chosen)} of the {guard.MIN_SESSIONS} sessions that it needs"
     line = f"{_name(target)}: accepted: the reference begins with session {chosen[0].name}; it has {there}"
-    if args.json:
-        names = [session.name for session in chosen]
-        print_json({"schema": guard_text.SCHEMA, "verdict": guard.ACCEPTED, "reference": names, "subject": line})
-    else:
-        print(line)
+    names = [session.name for session in chosen]
+    document = {"schema": guard_text.SCHEMA, "verdict": guard.ACCEPTED, "reference": names, "subject": line}
+    print_result(args, lambda: document, lambda: print(line))
     return EXIT_OK
 
 
 def _end(args: argparse.Namespace, target: Target, finding: Finding, report: str | None = None) -> int:
     """Prints the result. Returns the exit status."""
     line = f"{_name(target)} {target.session}: {guard_text.subject(finding)}"
-    if args.json:
-        about = {**attributes(target, "study tag session"), "subject": line, "report": report}
-        print_json(guard_text.document(finding) | about)
-    else:
-        print(line)
+    about = {**attributes(target, "study tag session"), "subject": line, "report": report}
+    print_result(args, lambda: guard_text.document(finding) | about, lambda: print(line))
     return STATUS[finding.verdict]
 
 
@@ -179,8 +172,7 @@ def _name(target: Target) -> str:
 def _command(args: argparse.Namespace, target: Target) -> str:
     words = ["longshore", "guard", args.study]
     words += ["--tag", target.tag] if target.tag != target.study else []
-    words += ["--store", str(target.store.path)] if str(target.store.path) != "longshore-results" else []
-    return shlex.join(words)
+    return shlex.join([*words, *store_option(target.store.path)])
 
 
 def _sessions(text: str) -> int:

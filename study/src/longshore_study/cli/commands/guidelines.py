@@ -1,7 +1,5 @@
 """`longshore guidelines`: checks rules between the variants of one tag."""
 
-from __future__ import annotations
-
 import argparse
 
 from longshore_study.base.errors import UsageError
@@ -27,7 +25,6 @@ exit status: 0 all hold, 1 one is broken, 2 something is inconclusive or untesta
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.epilog = EXAMPLES
     parser.add_argument("tag", metavar="TAG", help="a tag, or a study")
     parser.add_argument("--study", help="only this study of the tag")
     parser.add_argument(
@@ -38,7 +35,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     side = selection.sides(Store(args.store), [args.tag], args.study)[0]
     findings = check(side, more=_of_file(args.file) if args.file else ())
-    print_result(args, guideline_table.document(findings), lambda: guideline_table.render(findings))
+    print_result(args, lambda: guideline_table.document(findings), lambda: guideline_table.render(findings))
     return findings.exit_status
 
 

@@ -1,16 +1,13 @@
 """`longshore history`: shows figures over sessions and tags, and the times of changes."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
 from longshore_study.analyses import history
-from longshore_study.base import expression
 from longshore_study.base.errors import EXIT_INVALID, EXIT_OK, EXIT_REGRESSED, EXIT_UNDECIDED, LongshoreError
+from longshore_study.cli.options import add_margin, add_metric, add_names, add_where
 from longshore_study.cli.result_output import print_result
-from longshore_study.compare.comparison import parse_margin
 from longshore_study.output import history_table
 from longshore_study.stats.change_points import MIN_SESSIONS
 from longshore_study.store import selection
@@ -40,15 +37,10 @@ exit status: 0; 3 nothing to show, or damaged data; 64 usage. With --exit-status
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.epilog = EXAMPLES
-    parser.add_argument("names", metavar="NAME", nargs="*", help="tags or studies (default: all that is stored)")
-    parser.add_argument(
-        "--where", metavar="CONDITION", type=expression.parse, help="only rows that meet it, such as 'nodes > 1'"
-    )
-    parser.add_argument(
-        "--metric", action="append", default=[], metavar="NAME", help="also this figure; 'all' for all figures"
-    )
-    parser.add_argument("--margin", metavar="M", type=parse_margin, help="ignore changes below it: 5%% or 0.05")
+    add_names(parser)
+    add_where(parser)
+    add_metric(parser)
+    add_margin(parser, "ignore changes below it: 5%% or 0.05")
     parser.add_argument("--events", metavar="FILE", type=Path, help="known events (default: STORE/events.toml)")
     parser.add_argument(
         "--exit-status", action="store_true", help="end with status 1 if the last change of a row was for the worse"
@@ -69,8 +61,11 @@ def run(args: argparse.Namespace) -> int:
     if not table.rows:
         problem = "".join(f"; {p}" for p in table.measured.problems[:1])
         raise LongshoreError(f"no results to show a history of{problem}")
-    document = history_table.document(table, known)
-    print_result(args, document, lambda: history_table.render(table, everything=args.verbose))
+    print_result(
+        args,
+        lambda: history_table.document(table, known),
+        lambda: history_table.render(table, everything=args.verbose),
+    )
     if table.measured.damaged:
         return EXIT_INVALID
     return _status(table) if args.exit_status else EXIT_OK

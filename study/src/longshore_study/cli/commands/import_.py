@@ -1,9 +1,6 @@
 """`longshore import`: stores the output of another benchmark as launches."""
 
-from __future__ import annotations
-
 import argparse
-import datetime as dt
 import hashlib
 import json
 import re
@@ -13,10 +10,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from longshore_study.base.durations import today
 from longshore_study.base.errors import EXIT_OK, LongshoreError, UsageError
 from longshore_study.base.terminal import count
 from longshore_study.base.units import unit_of
-from longshore_study.cli.result_output import print_json
+from longshore_study.cli.options import from_1
+from longshore_study.cli.result_output import print_result
 from longshore_study.importers import formats
 from longshore_study.importers.imported import Columns, Imported, MetricChoice, Options
 from longshore_study.store.launch_store import Launch, Store
@@ -50,7 +49,6 @@ repetitions, except for the records of longshore-bench.
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.epilog = EXAMPLES
     parser.add_argument("format", metavar="FORMAT", help=", ".join(formats.FORMATS))
     parser.add_argument("files", metavar="FILE", nargs="+", type=Path, help="output of the program")
     parser.add_argument(
@@ -60,8 +58,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--session", help="the day or job of the measurement (default: today)")
     parser.add_argument("--study", help="name of the study in the store (default: the format)")
     parser.add_argument("--partial", action="store_true", help="accept an output that was cut short, and mark it")
-    parser.add_argument("--ranks-per-node", type=int, metavar="N", help="if the output does not tell")
-    parser.add_argument("--ranks", type=int, metavar="N", help="if the output does not tell")
+    for option in ("--ranks-per-node", "--ranks"):
+        parser.add_argument(option, type=from_1(option), metavar="N", help="if the output does not tell")
     parser.add_argument(
         "--factor",
         action="append",
@@ -118,7 +116,7 @@ def run(args: argparse.Namespace) -> int:
     is_series = format_name in formats.SERIES
     if is_series and args.session:
         raise UsageError(f"--session {args.session}: {format_name} has a session for each time in the file")
-    session = args.session or dt.datetime.now().astimezone().date().isoformat()
+    session = args.session or today()
     study = args.study or format_name
     store = Store(args.store)
     candidates = [run for path in args.files for run in _runs_in(format_name, path, options, args.tag, session)]
@@ -126,43 +124,42 @@ def run(args: argparse.Namespace) -> int:
     for candidate in candidates:
         stored.refuse_other_quantity(candidate)
     launch_counts: Counter[str] = Counter()
-    first_places: dict[tuple[str, str], str] = {}
     rows: list[dict[str, Any]] = []
     for candidate in candidates:
         imported = candidate.imported
         warnings = list(imported.warnings)
         if imported.why_incomplete:
             warnings.append(f"{candidate.file}: {imported.why_incomplete}; stored as partial")
-        why_not = _why_not_stored(candidate, first_places, stored)
-        if why_not:
-            warnings.append(f"{candidate.file}: {why_not}")
+        run = f"{candidate.file}: run {candidate.number}"
+        same = stored.places.get((candidate.tag, candidate.launch_id))
+        if same:
+            warnings.append(f"{run} is the same as {same}, to the last digit; not stored again")
         else:
-            content = (candidate.tag, candidate.content_id)
-            if not is_series and (equal := first_places.get(content) or stored.place_of(*content)):
-                warnings.append(
-                    f"{candidate.file}: run {candidate.number} has the figures of {equal}, to the last digit"
-                )
+            equal = stored.places.get((candidate.tag, candidate.content_id))
+            if equal and not is_series:
+                warnings.append(f"{run} has the figures of {equal}, to the last digit")
             cell_text = json.dumps(imported.cell, sort_keys=True)
             envelope = {
                 "study": study, "tag": candidate.tag, "session": candidate.session, "cell": imported.cell,
                 "launch_id": candidate.launch_id, "content_id": candidate.content_id,
                 "launch_index": launch_counts[cell_text], "exit_status": 0,
             }  # fmt: skip
-            number = stored.count_of(candidate.tag, candidate.session) + sum(launch_counts.values()) + 1
+            number = stored.counts[candidate.tag, candidate.session] + launch_counts.total() + 1
             store.write_launch(envelope | _origin(format_name, candidate.file, imported), imported.lines, number)
             launch_counts[cell_text] += 1
         place = f"run {candidate.number}" + ("" if len(args.files) == 1 else f" of {candidate.file}")
-        first_places.setdefault((candidate.tag, candidate.launch_id), place)
-        first_places.setdefault((candidate.tag, candidate.content_id), place)
+        for known in (candidate.launch_id, candidate.content_id):
+            stored.places.setdefault((candidate.tag, known), place)
         figures = _figure_count(imported)
-        rows.append({"file": str(candidate.file), "figures": figures, "warnings": warnings, "stored": not why_not})
+        rows.append({"file": str(candidate.file), "figures": figures, "warnings": warnings, "stored": not same})
+    where = f"{study}, tag {args.tag}, session {session}"
     if is_series:
         tags = sorted({candidate.tag for candidate in candidates})
         named = f"tag {tags[0]}" if len(tags) == 1 else f"{len(tags)} tags from {tags[0]} to {tags[-1]}"
         sessions = len({(candidate.tag, candidate.session) for candidate in candidates})
-        _print(args, _by_file(rows), f"{study}, {named}, {count(sessions, 'session')}")
-    else:
-        _print(args, rows, f"{study}, tag {args.tag}, session {session}")
+        rows, where = _by_file(rows), f"{study}, {named}, {count(sessions, 'session')}"
+    document = {"schema": 1, "study_tag_session": where, "rows": rows}
+    print_result(args, lambda: document, lambda: _print(rows, where))
     return EXIT_OK
 
 
@@ -184,9 +181,6 @@ def _by_file(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _options(args: argparse.Namespace, format_name: str) -> Options:
-    for option, value in (("--ranks-per-node", args.ranks_per_node), ("--ranks", args.ranks)):
-        if value is not None and value < 1:
-            raise UsageError(f"{option} must be at least 1, not {value}")
     return Options(
         partial=args.partial,
         ranks_per_node=args.ranks_per_node,
@@ -219,41 +213,23 @@ def _factor(text: str) -> tuple[str, int | str]:
 
 
 class _Stored:
-    """The launches of the study that are stored already."""
+    """What is known of the launches of the study."""
 
     def __init__(self, launches: Iterable[Launch], metric: MetricChoice | None) -> None:
-        self._sessions: dict[tuple[str, str], str] = {}
-        """The session by (tag, launch_id) and by (tag, content_id)."""
-        self._former: set[tuple[str, str, str]] = set()
-        """Tag, content_id and session of launches that former versions of this program stored.
-        Their launch_id is the content_id."""
-        self._counts: Counter[tuple[str, str]] = Counter()
+        self.places: dict[tuple[str, str], str] = {}
+        """Where a launch was found first, by (tag, launch_id) and by (tag, content_id)."""
+        self.counts: Counter[tuple[str, str]] = Counter()
+        """The number of stored launches by tag and session."""
         self._metric = metric.name if metric else ""
         self._quantities: dict[str, tuple[str, Record]] = {}
         """The first launch with the metric, and the metric, by pattern."""
         for launch in launches:
-            self._counts[launch.tag, launch.session] += 1
-            launch_id, content_id = (str(launch.envelope.get(name)) for name in ("launch_id", "content_id"))
-            self._sessions.setdefault((launch.tag, launch_id), launch.session)
-            if "content_id" in launch.envelope:
-                self._sessions.setdefault((launch.tag, content_id), launch.session)
-            else:
-                self._former.add((launch.tag, launch_id, launch.session))
+            self.counts[launch.tag, launch.session] += 1
+            for name in ("launch_id", "content_id"):
+                place = f"a launch of session '{launch.session}'"
+                self.places.setdefault((launch.tag, str(launch.envelope.get(name))), place)
             for pattern, found in self._quantities_of(launch.results):
                 self._quantities.setdefault(pattern, (f"tag {launch.tag}, session {launch.session}", found))
-
-    def session_of(self, run: _Run) -> str | None:
-        """The session of this run, if it is stored."""
-        if (run.tag, run.content_id, run.session) in self._former:
-            return run.session
-        return self._sessions.get((run.tag, run.launch_id))
-
-    def count_of(self, tag: str, session: str) -> int:
-        return self._counts[tag, session]
-
-    def place_of(self, tag: str, content_id: str) -> str | None:
-        session = self._sessions.get((tag, content_id))
-        return None if session is None else f"a launch of session '{session}'"
 
     def refuse_other_quantity(self, run: _Run) -> None:
         """Raises UsageError if a figure of the run is stored with another meaning."""
@@ -276,15 +252,6 @@ class _Stored:
 
 def _meaning(metric: Record) -> tuple[str, str]:
     return unit_of(str(metric.get("unit", ""))).dimension, str(metric.get("better", "higher"))
-
-
-def _why_not_stored(run: _Run, first_places: Mapping[tuple[str, str], str], stored: _Stored) -> str | None:
-    """The reason if the same run was read before (`first_places`, by tag and launch_id) or is
-    stored already. None for a new run."""
-    if first := first_places.get((run.tag, run.launch_id)):
-        return f"run {run.number} is the same as {first}, to the last digit; stored once"
-    earlier = stored.session_of(run)
-    return f"already stored, in session '{earlier}'; not stored again" if earlier else None
 
 
 def _origin(format_name: str, path: Path, imported: Imported) -> dict[str, Any]:
@@ -367,10 +334,7 @@ def _significant_digits(value: float) -> int:
     return len(mantissa.replace(".", "").strip("-0"))
 
 
-def _print(args: argparse.Namespace, rows: list[dict[str, Any]], where: str) -> None:
-    if args.json:
-        print_json({"schema": 1, "study_tag_session": where, "rows": rows})
-        return
+def _print(rows: list[dict[str, Any]], where: str) -> None:
     for row in rows:
         if row["stored"]:
             print(f"{row['file']}: {count(row['figures'], 'figure')} stored in {where}")

@@ -1,14 +1,12 @@
 """`longshore init`: writes an example of a study file, and never overwrites a file."""
 
-from __future__ import annotations
-
 import argparse
 import json
 from importlib import resources
 from pathlib import Path
 
 from longshore_study.base.errors import EXIT_OK, LongshoreError, UsageError
-from longshore_study.cli.result_output import print_json
+from longshore_study.cli.result_output import print_result
 from longshore_study.patterns import MEASURED, main_of
 
 EXAMPLES = """examples:
@@ -18,7 +16,6 @@ EXAMPLES = """examples:
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.epilog = EXAMPLES
     parser.add_argument("file", metavar="FILE", nargs="?", help="default: study.toml")
     parser.add_argument("--reframe", action="store_true", help="write a test for ReFrame, longshore_checks.py")
 
@@ -39,10 +36,8 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError(f"{path} exists and is not overwritten; name another file") from None
     except OSError as error:
         raise LongshoreError(f"cannot write {path}: {error.strerror}") from None
-    if args.json:
-        print_json({"schema": 1, "file": str(path)})
-    elif args.reframe:
-        print(f"{path} written; reframe -c {path} -r runs it")
-    else:
-        print(f"{path} written; edit it, then: longshore plan {path} ; longshore run {path}")
+    then = f"edit it, then: longshore plan {path} ; longshore run {path}"
+    if args.reframe:
+        then = f"reframe -c {path} -r runs it"
+    print_result(args, lambda: {"schema": 1, "file": str(path)}, lambda: print(f"{path} written; {then}"))
     return EXIT_OK

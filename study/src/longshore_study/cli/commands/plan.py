@@ -1,8 +1,6 @@
 """`longshore plan`: shows the launches of a study, their time, and the smallest difference that the
 study can detect, before anything runs."""
 
-from __future__ import annotations
-
 import argparse
 import math
 from collections import defaultdict
@@ -10,10 +8,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from longshore_study.base import terminal
+from longshore_study.base.durations import duration
 from longshore_study.base.errors import EXIT_OK
 from longshore_study.base.json_values import attributes
 from longshore_study.cli.result_output import print_result
-from longshore_study.execution.progress import duration
 from longshore_study.patterns import CONTROL
 from longshore_study.planning.launch_length import Advice, advise
 from longshore_study.planning.plan import Plan, make_plan, missing_programs
@@ -31,7 +29,6 @@ takes the margin and the number of rows into account."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.epilog = EXAMPLES
     parser.add_argument("study", metavar="STUDY.toml", help="the study file")
 
 
@@ -39,7 +36,7 @@ def run(args: argparse.Namespace) -> int:
     plan = make_plan(load(args.study))
     stored = list(Store(args.store).launches(plan.study.name))
     answer = describe(plan, TimeEstimate(stored), stored, others=args.json or args.verbose)
-    print_result(args, answer, lambda: _print(plan, answer, show_sweep=args.verbose))
+    print_result(args, lambda: answer, lambda: _print(plan, answer, show_sweep=args.verbose))
     return EXIT_OK
 
 
@@ -74,13 +71,22 @@ def describe(plan: Plan, estimate: TimeEstimate, stored: list[Launch], *, others
         "spread": attributes(spread, "launches sessions shared source"),
         "smallest_difference_between_tags": None if between is None else math.expm1(between.smallest()),
         "same_if_unchanged": None if between is None else between.same,
-        "smallest_difference_by_sessions": _by_sessions(power)
-        if power.rows > 1 and (others or between is None)
-        else {},
+        "smallest_difference_by_sessions": {
+            str(other): power.smallest_between_tags(other)
+            for other in (OTHER_SESSIONS if power.rows > 1 and (others or between is None) else ())
+        },
         "smallest_difference_between_variants": power.smallest_between_variants() if power.rows > 1 else None,
         "simulated_cells": sum(cell.machine is not None for cell in plan.cells),
         "margin": plan.study.margin,
-        "launch_lengths": [_length_document(advice) for advice in _advice(plan, stored)],
+        "launch_lengths": [
+            {
+                "repetitions": advice.now.repetitions,
+                "best_repetitions": advice.best.repetitions,
+                "time_for_the_same": advice.time,
+                "curve": [attributes(length, "repetitions spread seconds measured") for length in advice.curve],
+            }
+            for advice in _advice(plan, stored)
+        ],
     }
 
 
@@ -97,19 +103,6 @@ def _advice(plan: Plan, stored: list[Launch]) -> Iterator[Advice]:
             yield advice
 
 
-def _length_document(advice: Advice) -> dict[str, Any]:
-    return {
-        "repetitions": advice.now.repetitions,
-        "best_repetitions": advice.best.repetitions,
-        "time_for_the_same": advice.time,
-        "curve": [attributes(length, "repetitions spread seconds measured") for length in advice.curve],
-    }
-
-
-def _by_sessions(power: PowerAnalysis) -> dict[str, float | None]:
-    return {str(sessions): power.smallest_between_tags(sessions) for sessions in OTHER_SESSIONS}
-
-
 def _print(plan: Plan, answer: dict[str, Any], *, show_sweep: bool) -> None:
     cells = answer["cells"]
     width = max(len(cell["label"]) for cell in cells)
@@ -123,7 +116,7 @@ def _print(plan: Plan, answer: dict[str, Any], *, show_sweep: bool) -> None:
             for name, levels in cell["within"].items():
                 print(f"    {name}: {', '.join(map(str, levels))}")
     count, sessions = answer["launches_per_session"], answer["sessions"]
-    print(f"\n{len(cells)} cells, {count} launches in each of {sessions} session{'s' if sessions > 1 else ''}")
+    print(f"\n{len(cells)} cells, {count} launches in each of {terminal.count(sessions, 'session')}")
     known = answer["cells_with_known_seconds"]
     source = "from stored launches" if known == len(cells) else "a guess (?), right within a small factor"
     if 0 < known < len(cells):

@@ -1,24 +1,31 @@
 """`longshore report`: writes one HTML file with all results of a study, for readers who did not run
 the study."""
 
-from __future__ import annotations
-
 import argparse
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from longshore_study.analyses import history
 from longshore_study.attribution import association
 from longshore_study.base.errors import EXIT_OK, LongshoreError, UsageError, require_known, suggestion
-from longshore_study.cli.result_output import print_json, write_file
-from longshore_study.compare.comparison import CompareOptions, Comparison, compare, parse_margin
+from longshore_study.base.expression import Expression
+from longshore_study.base.groups import grouped
+from longshore_study.base.json_values import attributes
+from longshore_study.cli.options import add_margin, add_where
+from longshore_study.cli.result_output import print_result, write_file
+from longshore_study.compare.comparison import CompareOptions, Comparison, compare
 from longshore_study.compare.guideline_check import GuidelineRow, check
+from longshore_study.metrics.variant_results import factors_of
 from longshore_study.output.file_format import of_file
+from longshore_study.patterns import CONTROL
 from longshore_study.report.best_choice_table import solo_sentence
 from longshore_study.report.facts import Facts, gather_facts
 from longshore_study.report.page import build_page, sections_of
 from longshore_study.store import selection
-from longshore_study.store.launch_store import Store
+from longshore_study.store.hosts import on_hosts
+from longshore_study.store.launch_store import Launch, Store
+from longshore_study.store.records import Record
 from longshore_study.store.selection import Side
 from longshore_study.study_file import events
 
@@ -28,6 +35,7 @@ examples:
   longshore report                                    all stored results
   longshore report quick -o quick.html                one study
   longshore report --compare reference new            two tags, judged
+  longshore report quick --where 'nodes > 1'          only these rows
 
   longshore report --compare reference new --figures
   longshore report --compare reference new --figure NAME -o figure.pdf
@@ -39,10 +47,10 @@ exit status: 0 written (whatever the verdict), 3 nothing to report, 64 usage
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.epilog = EXAMPLES
     parser.add_argument("studies", metavar="STUDY", nargs="*", help="only these studies (default: all)")
     parser.add_argument("--compare", nargs=2, metavar=("REF", "NEW"), help="judge one tag, or study, against another")
-    parser.add_argument("--margin", metavar="M", type=parse_margin, help="ignore differences below it: 5%% or 0.05")
+    add_margin(parser)
+    add_where(parser)
     parser.add_argument(
         "-o", "--output", type=Path, metavar="FILE", help="default: report.html; for a plot NAME.svg, or a .pdf"
     )
@@ -57,9 +65,10 @@ def run(args: argparse.Namespace) -> int:
     if not (args.figures or args.figure):
         of_file(args.output, None, ENDINGS, "--figure NAME writes one plot as .svg or .pdf")
     if args.compare:
-        facts = _compared(store, args.compare, args.studies, args.margin)
+        reference, new = _selected(_compared(store, args.compare, args.studies), args.where)
+        facts = facts_of_comparison(store, compare(reference, new, CompareOptions(margin=args.margin)))
     else:
-        facts = _described(store, args.studies)
+        facts = facts_of_sides(store, _selected(_described(store, args.studies), args.where))
     if args.figures or args.figure:
         return _figures(args, facts)
     args.output = args.output or Path("report.html")
@@ -75,12 +84,9 @@ def _figures(args: argparse.Namespace, facts: Facts) -> int:
 
     plots = {plot.name: plot for plot in paper_plots(sections_of(facts))}
     if args.figure is None:
-        if args.json:
-            listed = [{"name": plot.name, "title": plot.title} for plot in plots.values()]
-            print_json({"schema": 1, "figures": listed})
-        else:
-            for plot in plots.values():
-                print(f"{plot.name}    {plot.title}")
+        listed = [attributes(plot, "name title") for plot in plots.values()]
+        lines = [f"{plot.name}    {plot.title}" for plot in plots.values()]
+        print_result(args, lambda: {"schema": 1, "figures": listed}, lambda: print(*lines, sep="\n"))
         return EXIT_OK
     if args.figure not in plots:
         raise UsageError(
@@ -96,19 +102,17 @@ def _figures(args: argparse.Namespace, facts: Facts) -> int:
     except ImportError:
         raise LongshoreError("a plot for a paper needs the package matplotlib: pip install 'study/[figures]'") from None
     write_file(output, file_content(plots[args.figure], file_format))
-    if args.json:
-        print_json({"schema": 1, "figure": args.figure, "file": str(output)})
-    else:
-        print(f"{output}: {plots[args.figure].title}")
+    document = {"schema": 1, "figure": args.figure, "file": str(output)}
+    print_result(args, lambda: document, lambda: print(f"{output}: {plots[args.figure].title}"))
     return EXIT_OK
 
 
-def _compared(store: Store, names: list[str], studies: list[str], margin: float | None) -> Facts:
+def _compared(store: Store, names: list[str], studies: list[str]) -> list[Side]:
     sides = selection.sides(store, names, studies[0] if len(studies) == 1 else None)
     if len(studies) > 1:
         _require_studies(store, studies)
         sides = [replace(side, launches=[x for x in side.launches if x.study in studies]) for side in sides]
-    return facts_of_comparison(store, compare(sides[0], sides[1], CompareOptions(margin=margin)))
+    return sides
 
 
 def facts_of_comparison(store: Store, compared: Comparison) -> Facts:
@@ -120,16 +124,38 @@ def facts_of_comparison(store: Store, compared: Comparison) -> Facts:
     )  # fmt: skip
 
 
-def _described(store: Store, studies: list[str]) -> Facts:
-    """The facts without a comparison: every tag is a side."""
+def _described(store: Store, studies: list[str]) -> list[Side]:
+    """The sides without a comparison: every tag is one."""
     _require_studies(store, studies)
-    chosen = [(s, tag) for s, tag, _ in selection.stored_names(store) if not studies or s in studies]
-    tags = list(dict.fromkeys(tag for _, tag in chosen))
-    sides = [
-        Side(tag, [launch for study in _studies_of(chosen, tag) for launch in store.launches(study, tag)])
-        for tag in tags
+    chosen = {(study, tag): None for study, tag, _ in selection.stored_names(store) if not studies or study in studies}
+    return [
+        Side(tag, [launch for study, _ in of_tag for launch in store.launches(study, tag)])
+        for tag, of_tag in grouped(chosen, lambda pair: pair[1]).items()
     ]
-    return facts_of_sides(store, sides)
+
+
+def _selected(sides: list[Side], where: Expression | None) -> list[Side]:
+    """The sides with only the results that meet the condition. Results of control cells stay,
+    because they show the state of the machine. Failed launches have no results to select."""
+    if where is None:
+        return sides
+    kept, where = on_hosts([side.launches for side in sides], where)
+    rows = [(one, result) for launches in kept for one in launches for result in one.results]
+    if where is not None:
+        measured = [row for row in rows if row[1]["pattern"] != CONTROL]
+        chosen = {id(result) for _, result in where.select(measured, _factors)}
+        rows = [(one, result) for one, result in rows if result["pattern"] == CONTROL or id(result) in chosen]
+    results = grouped(rows, lambda row: row[0].path)
+    selected = []
+    for side, launches in zip(sides, kept, strict=True):
+        found = [replace(one, results=[r for _, r in results[one.path]]) for one in launches if one.path in results]
+        selected.append(replace(side, launches=found))
+    return selected
+
+
+def _factors(row: tuple[Launch, Record]) -> dict[str, Any]:
+    launch, result = row
+    return {"study": launch.study, "tag": launch.tag, **factors_of(launch, result), "pattern": result["pattern"]}
 
 
 def facts_of_sides(store: Store, sides: list[Side]) -> Facts:
@@ -141,10 +167,6 @@ def _history(store: Store, sides: list[Side], margin: float | None) -> history.H
     known = events.of_store(store.path)
     launches = {str(launch.path): launch for side in sides for launch in side.launches}
     return history.build(list(launches.values()), known, tags=[side.name for side in sides], margin=margin)
-
-
-def _studies_of(chosen: list[tuple[str, str]], tag: str) -> list[str]:
-    return list(dict.fromkeys(study for study, t in chosen if t == tag))
 
 
 def _require_studies(store: Store, studies: list[str]) -> None:
@@ -167,8 +189,7 @@ def _guidelines(sides: list[Side]) -> dict[str, list[GuidelineRow]]:
 
 def _print(args: argparse.Namespace, facts: Facts, size: int) -> None:
     verdict = facts.comparison.verdict if facts.comparison else None
-    if args.json:
-        sides = list(facts.sides)
-        print_json({"schema": 1, "file": str(args.output), "bytes": size, "sides": sides, "verdict": verdict})
-        return
-    print(f"{args.output}: {verdict}" if verdict else f"{args.output}: {solo_sentence(facts)}")
+    document = {
+        "schema": 1, "file": str(args.output), "bytes": size, "sides": list(facts.sides), "verdict": verdict,
+    }  # fmt: skip
+    print_result(args, lambda: document, lambda: print(f"{args.output}: {verdict or solo_sentence(facts)}"))

@@ -1,7 +1,5 @@
 """`longshore run`: runs the launches that a session of a study lacks."""
 
-from __future__ import annotations
-
 import argparse
 
 from longshore_study.base.errors import UsageError
@@ -19,7 +17,6 @@ exit status: 0 all recorded, 1 a launch failed (it is recorded as failed), 3 can
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.epilog = EXAMPLES
     parser.add_argument("study", metavar="STUDY.toml", help="the study file ('longshore init' writes one)")
     add_session_options(parser)
     parser.add_argument(

@@ -1,17 +1,17 @@
 """`longshore show`: prints tables of the stored results, with the best choices marked. Only the
 modules of the requested table are imported."""
 
-from __future__ import annotations
-
 import argparse
-from collections.abc import Callable, Iterator, Sequence
+import importlib
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from longshore_study.base import expression, terminal
+from longshore_study.base import terminal
 from longshore_study.base.errors import EXIT_INVALID, EXIT_OK, LongshoreError, UsageError, require_known
 from longshore_study.base.groups import grouped
+from longshore_study.cli.options import add_names, add_where
 from longshore_study.cli.result_output import print_result
 from longshore_study.metrics import variant_rows
 from longshore_study.metrics.launch_metrics import measure
@@ -49,13 +49,10 @@ exit status: 0; 3 damaged data (it is named, and readable data is shown); 64 usa
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.epilog = EXAMPLES
-    parser.add_argument("names", metavar="NAME", nargs="*", help="tags or studies (default: all that is stored)")
+    add_names(parser)
     parser.add_argument("--study", help="only this study")
     parser.add_argument("--session", help="only this session")
-    parser.add_argument(
-        "--where", metavar="CONDITION", type=expression.parse, help="only rows that meet it, such as 'nodes > 1'"
-    )
+    add_where(parser)
     parser.add_argument("--sessions", action="store_true", help="one row per session")
     for option, (_, text) in _OTHER_TABLES.items():
         parser.add_argument(option, action="store_true", help=text)
@@ -106,27 +103,13 @@ def _winners(args: argparse.Namespace) -> int:
     if len(args.names) != 1:
         raise UsageError("--winners needs the name of one study or tag")
     store = Store(args.store)
-    document = winner_table.document(store, args.names[0], args.session) if args.json else {}
-    print_result(args, document, lambda: winner_table.render(store, args.names[0], args.session, verbose=args.verbose))
+    asked = (store, args.names[0], args.session)
+    print_result(
+        args,
+        lambda: winner_table.document(*asked),
+        lambda: winner_table.render(*asked, verbose=args.verbose),
+    )
     return EXIT_OK
-
-
-def _scaling(args: argparse.Namespace) -> int:
-    from longshore_study.analyses import scaling  # noqa: PLC0415
-    from longshore_study.output import scaling_table  # noqa: PLC0415
-
-    def curves_of(launches: list[Launch]) -> list[scaling.Curve]:
-        return scaling.curves_of(launches, measure(launches))
-
-    return _by_machine(args, curves_of, scaling_table, "no stored results with more than one number of ranks or nodes")
-
-
-def _engines(args: argparse.Namespace) -> int:
-    from longshore_study.metrics import engines  # noqa: PLC0415
-    from longshore_study.output import engine_table  # noqa: PLC0415
-
-    nothing = "no stored record has data of aggregation engines; gather with exstack and others writes it"
-    return _by_machine(args, engines.engine_summaries, engine_table, nothing)
 
 
 def _means(args: argparse.Namespace) -> int:
@@ -145,33 +128,6 @@ def _means(args: argparse.Namespace) -> int:
     return _print_tables(args, outputs)
 
 
-def _model(args: argparse.Namespace) -> int:
-    from longshore_study.analyses import predictions  # noqa: PLC0415
-    from longshore_study.output import prediction_table  # noqa: PLC0415
-
-    nothing = (
-        "no predictions for the stored results: measure sort and, in a [[pattern]] of program 'control', the kernels "
-        "shift, barrier and fetch-add in the same layouts (as studies/isx.toml does)"
-    )
-    return _by_machine(args, predictions.predictions_of, prediction_table, nothing)
-
-
-def _counters(args: argparse.Namespace) -> int:
-    from longshore_study.metrics import counters  # noqa: PLC0415
-    from longshore_study.output import counter_table  # noqa: PLC0415
-
-    nothing = "no stored record has counters; a newer longshore-bench writes them"
-    return _by_machine(args, counters.counter_summaries, counter_table, nothing)
-
-
-def _crossings(args: argparse.Namespace) -> int:
-    from longshore_study.analyses import crossings  # noqa: PLC0415
-    from longshore_study.output import crossing_table  # noqa: PLC0415
-
-    nothing = "no stored results of several choices over more than one number of nodes or ranks"
-    return _by_machine(args, crossings.races_of, crossing_table, nothing)
-
-
 def _predicted(args: argparse.Namespace) -> int:
     from longshore_study.analyses import simulated_and_measured  # noqa: PLC0415
     from longshore_study.output import simulated_table  # noqa: PLC0415
@@ -187,20 +143,30 @@ def _predicted(args: argparse.Namespace) -> int:
     return _table(args, simulated_table.document(found), lambda: simulated_table.render(found), damaged=damaged)
 
 
-def _by_machine(
-    args: argparse.Namespace, rows_of: Callable[[list[Launch]], Sequence[Any]], table: Any, nothing: str
-) -> int:
-    """Prints the rows of measured launches, then those of each simulated machine. `table` is a
-    module with `document` and `render` for rows. Raises LongshoreError with the text `nothing` if
-    there are no rows."""
-    outputs: dict[str | None, _Output] = {}
-    for machine, launches in by_machine(_chosen(args)).items():
-        if rows := rows_of(launches):
-            render = partial(table.render, rows)
-            outputs[machine] = _Output(table.document(rows), render, bool(measure(launches).damaged))
-    if not outputs:
-        raise LongshoreError(nothing)
-    return _print_tables(args, outputs)
+@dataclass(frozen=True)
+class _TableOfRows:
+    """A table whose rows are found in the launches of one machine. Measured launches come first,
+    then those of each simulated machine."""
+
+    rows_of: str
+    """The function that finds the rows of launches, with its module."""
+    table: str
+    """The module with `document` and `render` for these rows."""
+    nothing: str
+    """The error if there are no rows."""
+
+    def __call__(self, args: argparse.Namespace) -> int:
+        module, _, function = self.rows_of.rpartition(".")
+        rows_of = getattr(importlib.import_module(f"longshore_study.{module}"), function)
+        table = importlib.import_module(f"longshore_study.output.{self.table}")
+        outputs: dict[str | None, _Output] = {}
+        for machine, launches in by_machine(_chosen(args)).items():
+            if rows := rows_of(launches):
+                render = partial(table.render, rows)
+                outputs[machine] = _Output(table.document(rows), render, bool(measure(launches).damaged))
+        if not outputs:
+            raise LongshoreError(self.nothing)
+        return _print_tables(args, outputs)
 
 
 def _print_tables(args: argparse.Namespace, outputs: dict[str | None, _Output]) -> int:
@@ -225,7 +191,7 @@ def _empty(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def _table(args: argparse.Namespace, document: dict[str, Any], render: Callable[[], None], *, damaged: bool) -> int:
-    print_result(args, document, render)
+    print_result(args, lambda: document, render)
     return EXIT_INVALID if damaged else EXIT_OK
 
 
@@ -239,7 +205,7 @@ def _steps(args: argparse.Namespace) -> int:
     if len(args.names) == 1 and args.names[0].endswith(".toml"):
         given = reader.load(args.names[0])
         args.names = [given.name]
-    stepped = steps.stepped_launches(_chosen(args), given, problems)
+    stepped = steps.stepped_launches(_chosen(args), problems, given)
     if not stepped:
         why = f"; {problems[0]}" if problems else ""
         raise LongshoreError(f"no study here has steps{why}; add [[step]] tables to the study file")
@@ -274,15 +240,35 @@ def _factors(row: VariantRow) -> dict[str, Any]:
     return {"study": row.study, "tag": row.tag, "pattern": row.pattern, **row.cell, **row.variant}
 
 
+_SCALING = _TableOfRows(
+    "analyses.scaling.curves_of", "scaling_table", "no stored results with more than one number of ranks or nodes"
+)
+_ENGINES = _TableOfRows(
+    "metrics.engines.engine_summaries", "engine_table",
+    "no stored record has data of aggregation engines; gather with exstack and others writes it",
+)  # fmt: skip
+_MODEL = _TableOfRows(
+    "analyses.predictions.predictions_of", "prediction_table",
+    "no predictions for the stored results: measure sort and, in a [[pattern]] of program 'control', the kernels "
+    "shift, barrier and fetch-add in the same layouts (as studies/isx.toml does)",
+)  # fmt: skip
+_COUNTERS = _TableOfRows(
+    "metrics.counters.counter_summaries", "counter_table",
+    "no stored record has counters; a newer longshore-bench writes them",
+)  # fmt: skip
+_CROSSINGS = _TableOfRows(
+    "analyses.crossings.races_of", "crossing_table",
+    "no stored results of several choices over more than one number of nodes or ranks",
+)  # fmt: skip
 _OTHER_TABLES: dict[str, tuple[Callable[[argparse.Namespace], int], str]] = {
     "--winners": (_winners, "for one study or tag: the winners of its newest session, and what to choose"),
-    "--scaling": (_scaling, "figure per node and efficiency, over ranks or nodes"),
-    "--engines": (_engines, "messages and waiting times of aggregation engines"),
+    "--scaling": (_SCALING, "figure per node and efficiency, over ranks or nodes"),
+    "--engines": (_ENGINES, "messages and waiting times of aggregation engines"),
     "--steps": (_steps, "the gain of each step of the study file"),
     "--means": (_means, "mean, smallest and largest over launches, with an interval"),
-    "--model": (_model, "measured exchanges beside the predictions of a model"),
-    "--counters": (_counters, "counters of kernel, processor and waits"),
-    "--crossings": (_crossings, "the fastest choice over nodes or ranks, and where it changes"),
+    "--model": (_MODEL, "measured exchanges beside the predictions of a model"),
+    "--counters": (_COUNTERS, "counters of kernel, processor and waits"),
+    "--crossings": (_CROSSINGS, "the fastest choice over nodes or ranks, and where it changes"),
     "--predicted": (_predicted, "simulated and measured times side by side"),
 }
 """The options that print another table, each with its function and its help."""

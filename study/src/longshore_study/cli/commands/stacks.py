@@ -1,8 +1,6 @@
 """`longshore stacks`: lists the communication stacks of this machine, and builds longshore-bench
 with them."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import sys
@@ -12,7 +10,7 @@ from typing import Any
 
 from longshore_study.base import terminal
 from longshore_study.base.errors import EXIT_OK, LongshoreError, UsageError, suggestion
-from longshore_study.cli.result_output import print_json
+from longshore_study.base.json_values import print_json
 from longshore_study.host import stack_builds
 from longshore_study.host.stacks import MPI, Stack, find_stacks
 
@@ -29,7 +27,6 @@ exit status: 0; 3 no stack found, or a build failed; 64 usage"""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.epilog = EXAMPLES
     parser.add_argument(
         "action", metavar="ACTION", nargs="?", default="list", choices=("list", "build"), help="list, build"
     )

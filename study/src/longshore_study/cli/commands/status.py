@@ -1,21 +1,18 @@
 """`longshore status`: shows the progress of sessions, their failed and their missing launches."""
 
-from __future__ import annotations
-
 import argparse
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from longshore_study.base.errors import EXIT_INVALID, EXIT_OK, LongshoreError
-from longshore_study.base.json_values import attributes
-from longshore_study.cli.commands.resume import session_names, study_or_name
-from longshore_study.cli.result_output import print_json
+from longshore_study.base.errors import EXIT_OK, LongshoreError
+from longshore_study.base.json_values import attributes, print_json
+from longshore_study.cli.commands.resume import choose_sessions
 from longshore_study.execution import batch_systems
 from longshore_study.execution.batch_session import submitted_jobs
 from longshore_study.execution.session_folder import Target, stored_study_files
 from longshore_study.planning.plan import Plan, make_plan
-from longshore_study.store.launch_store import Launch, Store
+from longshore_study.store.launch_store import Launch
 from longshore_study.store.records import EXIT_ALL_SKIPPED
 from longshore_study.study_file.reader import load
 from longshore_study.study_file.study import Study
@@ -29,47 +26,39 @@ exit status: 0, even if launches are missing or failed; 3 nothing is stored"""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.epilog = EXAMPLES
     parser.add_argument("study", metavar="STUDY", nargs="?", help="a study file, or a study or tag of the store")
     parser.add_argument("--tag", help="only this tag")
     parser.add_argument("--session", help="only this session")
 
 
 def run(args: argparse.Namespace) -> int:
-    store = Store(args.store)
-    study, name = study_or_name(store, args.study)
-    sessions = [
-        _session(Target(store, *names), study)
-        for names in session_names(store)
-        if (study.name if study else names[0]) == names[0] and name in (None, *names[:2])
-        if args.tag in (None, names[1]) and args.session in (None, names[2])
-    ]
+    chosen = choose_sessions(args)
+    study, place = chosen.study, chosen.store.path
+    sessions = [_session(target, study) for target in chosen.targets]
     if not sessions and study is None:
-        of_name = f"of '{name}' " if name else ""
         raise LongshoreError(
-            f"nothing {of_name}is stored in {store.path}; 'longshore run STUDY.toml' measures a study", EXIT_INVALID
+            f"nothing {chosen.of_name}is stored in {place}; 'longshore run STUDY.toml' measures a study"
         )
     if args.json:
         print_json({"schema": 1, "sessions": sessions})
         return EXIT_OK
     if not sessions and study:
-        print(f"{study.name}: nothing is stored in {store.path} yet; 'longshore run {study.path}' measures it")
+        print(f"{study.name}: nothing is stored in {place} yet; 'longshore run {study.path}' measures it")
     for session in sessions:
         _print(session, verbose=args.verbose)
     return EXIT_OK
 
 
 def _session(target: Target, study: Study | None) -> dict[str, Any]:
-    launches = list(target.store.launches(target.study, target.tag, target.session))
     plan = _plan(target, study)
     best: dict[tuple[str, int], Launch] = {}
-    for launch in launches:
-        key = key_of(launch)
+    for launch in target.launches():
+        key = _key(launch)
         if key not in best or best[key].problem is not None:
             best[key] = launch
     order = plan.order(target.session) if plan is not None else None
     planned = best.keys() if order is None else {launch.key for launch in order}
-    skipped = {key for key, launch in best.items() if nothing_could_run(launch)}
+    skipped = {key for key, launch in best.items() if _nothing_could_run(launch)}
     failed = [launch for launch in best.values() if launch.problem is not None]
     good = {key for key, launch in best.items() if launch.problem is None} - skipped
     answer: dict[str, Any] = {
@@ -78,7 +67,7 @@ def _session(target: Target, study: Study | None) -> dict[str, Any]:
         "recorded": len(good & planned),
         "nothing_to_run": len(skipped & planned),
         "failed": [
-            {"cell": f.cell, "launch": f.launch_index, "problem": f.problem, "planned": key_of(f) in planned}
+            {"cell": f.cell, "launch": f.launch_index, "problem": f.problem, "planned": _key(f) in planned}
             for f in failed
         ],
         "planned": None,
@@ -96,7 +85,7 @@ def _session(target: Target, study: Study | None) -> dict[str, Any]:
     return answer
 
 
-def key_of(launch: Launch) -> tuple[str, int]:
+def _key(launch: Launch) -> tuple[str, int]:
     return launch.cell_id, launch.launch_index
 
 
@@ -107,7 +96,7 @@ def _job(row: dict[str, Any]) -> dict[str, Any]:
     return document | {"state": state, "why_unknown": why or None, "output_exists": output_exists}
 
 
-def nothing_could_run(launch: Launch) -> bool:
+def _nothing_could_run(launch: Launch) -> bool:
     """Whether the program skipped every variant with a reason. Such a launch is neither a
     measurement nor a failure."""
     return launch.exit_status == EXIT_ALL_SKIPPED and launch.problem is None
@@ -147,11 +136,9 @@ def _print(session: dict[str, Any], *, verbose: bool) -> None:
     print(f"{session['study']}, tag {session['tag']}, session {session['session']}: {', '.join(parts)}")
     for job in session["jobs"]:
         state = job["state"] + (f" ({job['why_unknown']})" if job["why_unknown"] else "")
-        lost = (
-            ""
-            if job["output_exists"] or job["state"] != batch_systems.ENDED
-            else ", which does not exist: the job never started, or could not write"
-        )
+        lost = ""
+        if job["state"] == batch_systems.ENDED and not job["output_exists"]:
+            lost = ", which does not exist: the job never started, or could not write"
         print(f"  job {job['id']} ({job['nodes']} nodes): {state}; its output: {job['output']}{lost}")
     for failure in session["failed"]:
         print(f"  failed: {failure['problem']}")
