@@ -1,6 +1,6 @@
-// Speeds of memory and network by the size of the data. A pattern whose data lie in a cache is faster than a
-// copy of large buffers. So the record of kernel copy has speeds for many sizes, and the study tool
-// compares each figure with the speeds at its own size.
+// Speeds of memory and network by the size of the data. A pattern whose data lie in a cache is
+// faster than a copy of large buffers. So the record of kernel copy has speeds for many sizes, and
+// the study tool compares each figure with the speeds at its own size.
 #pragma once
 
 #include <longshore/transport/team.hpp>
