@@ -26,7 +26,7 @@ from longshore_study.store import selection
 from longshore_study.store.launch_store import Store
 
 _LOW_SHARE = 0.5  # a share of the bound below this needs an explanation
-NO_NETWORK = "these launches did not measure the network; 'longshore run' does, with control's kernel copy"
+NO_NETWORK = "these launches did not measure the network; 'longshore run' does, between nodes of equally many ranks"
 """Why figures between nodes may have no bound."""
 ABOVE_BOUND = 1.05
 """On a quiet machine, noise does not explain a share of the bound above this."""
