@@ -61,22 +61,27 @@ def test_control_measures_the_inputs_of_the_communication_model(run: Run, tmp_pa
 
 
 def test_a_copy_of_the_default_size_has_the_speeds_of_smaller_sizes(run: Run, tmp_path: Path) -> None:
-    for name, ranks, options in (("pair", 2, []), ("one", 1, []), ("size", 1, ["--bytes", "70000"])):
-        done = run(BENCH, "control", "--kernel", "copy", *options, *ONE_REPETITION, "--json", name, ranks=ranks)
+    results = {}
+    launches = (("pair", 2, ""), ("one", 1, ""), ("size", 1, "--bytes 70000"), ("nodes", 2, "--ranks-per-node 1"))
+    for name, ranks, options in launches:
+        done = run(BENCH, "control", "--kernel", "copy", *options.split(), *ONE_REPETITION, "--json", name, ranks=ranks)
         assert done.returncode == 0, done.stderr
-    pair, one, size = (of_kind(read_records(tmp_path / name), "result")[0] for name in ("pair", "one", "size"))
-    assert "speeds" not in size
-    for result, ranks in ((pair, 2), (one, 1)):
+        (results[name],) = of_kind(read_records(tmp_path / name), "result")
+    assert "speeds" not in results.pop("size")
+    for name, result in results.items():
         *sets, large = result["speeds"]
         assert [of_set["bytes"] for of_set in sets] == [2**exponent for exponent in range(15, 15 + len(sets))]
         assert len(sets) >= 10
         assert set(large) == {"bytes", "copy"}
         assert large["copy"] >= result["metrics"]["best_bandwidth"]["value"]
         for of_set in sets:
-            has_neighbours = ranks == 2 and of_set["bytes"] <= 2**21
-            names = {"bytes", "copy", "lines", "random_lines"} | ({"neighbour_copy"} if has_neighbours else set())
-            assert set(of_set) == names
+            names = {"bytes", "copy", "lines", "random_lines"}
+            names |= {"neighbour_copy"} if name == "pair" and of_set["bytes"] <= 2**21 else set()
+            assert set(of_set) - {"network"} == names
             assert all(value > 0 for value in of_set.values()), of_set
+        network = [of_set["network"] for of_set in sets if "network" in of_set]
+        assert bool(network) == (name == "nodes")
+        assert network == sorted(network, reverse=True), "a stream of short messages hides their latency"
 
 
 @pytest.mark.parametrize("transport", TRANSPORTS)

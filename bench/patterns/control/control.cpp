@@ -111,6 +111,7 @@ pattern control_pattern() {
                           "bytes copied per rank, or sent; default: twice the caches, or 8",
                           static_cast<long>(pingpong_bytes), 1L << 48)},
       .examples = {"longshore-bench control --ranks 2",
+                   "longshore-bench control --ranks 2 --ranks-per-node 1 --kernel copy --json -",
                    "mpirun -n 2 longshore-bench control --kernel pingpong --bytes 8,64,1024",
                    "longshore-bench control --ranks 4 --ranks-per-node 2 --kernel loggp --over "
                    "put,channel --pair near,remote",

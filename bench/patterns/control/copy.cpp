@@ -1,5 +1,6 @@
 // Kernel copy: chooses between memcpy and streaming stores once, and then times copies of one large
-// buffer per rank. With buffers of the default size, it measures smaller sizes at the end.
+// buffer per rank. With buffers of the default size, it measures smaller sizes at the end, and the
+// network.
 #include "patterns/control/kernels.hpp"
 
 #include "patterns/control/memory_speeds.hpp"

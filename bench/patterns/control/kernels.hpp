@@ -19,7 +19,7 @@ constexpr std::size_t pingpong_bytes = 8;  ///< the smallest message, which is a
 /// A memory copy on all ranks at once. Throws errc::out_of_memory if the buffers of all ranks do not
 /// fit. By default, source and destination together are at least four times the caches of the
 /// machine, as for pattern stream, but at most 512 MiB. Then the record also has the speeds of
-/// smaller sizes (memory_speeds.hpp).
+/// smaller sizes and of the network (memory_speeds.hpp).
 [[nodiscard]] std::unique_ptr<measurement> make_copy(team& ranks, std::optional<std::size_t> bytes);
 
 /// A message from rank 0 to the last rank and back, over a channel.
@@ -44,6 +44,10 @@ constexpr std::size_t pingpong_bytes = 8;  ///< the smallest message, which is a
 /// and kinds of transfer, the study tool predicts whole exchanges.
 [[nodiscard]] std::unique_ptr<measurement> make_shift(team& ranks, const std::string& over,
                                                       const std::string& pair, std::size_t bytes);
+/// Collective. The shortest seconds of a message of `bytes` bytes, if every rank sends one to another
+/// node and receives one at the same time: of a put, a channel and an alltoallv, the fastest. Empty
+/// if there is one node, or nodes have different numbers of ranks.
+[[nodiscard]] std::optional<double> remote_shift_seconds(team& ranks, std::size_t bytes);
 [[nodiscard]] std::unique_ptr<measurement> make_barrier(team& ranks);
 [[nodiscard]] std::unique_ptr<measurement> make_fetch_add(team& ranks, const std::string& pair);
 

@@ -3,6 +3,8 @@
 // in a try, so that a try lasts longer than the differences between the ranks' ends of a barrier.
 #include "patterns/control/memory_speeds.hpp"
 
+#include "patterns/control/kernels.hpp"
+
 #include <longshore/core/bytes.hpp>
 #include <longshore/stream/loop.hpp>
 
@@ -22,6 +24,7 @@ namespace {
 
 constexpr std::size_t smallest_set = std::size_t{1} << 15, largest_set = std::size_t{1} << 26;
 constexpr std::size_t part_bytes = std::size_t{1} << 21;
+constexpr std::size_t neighbour_bytes = std::size_t{1} << 20;
 constexpr int passes = 7;
 
 class speed_probe {
@@ -30,7 +33,7 @@ class speed_probe {
       : team_(ranks), from_(from), to_(to) {
     const auto of_node = ranks.nodes().my_ranks();
     if (ranks.nodes().node_count() == ranks.size()) return;  // no rank has a neighbour
-    shared_ = ranks.allocate(memory_speeds_symmetric_bytes);
+    shared_ = ranks.allocate(neighbour_bytes);
     const auto mine = static_cast<std::size_t>(ranks.nodes().local_index(ranks.rank()));
     neighbours_ = shared_->direct(of_node[(mine + 1) % of_node.size()]);
   }
@@ -49,7 +52,7 @@ class speed_probe {
                 {"copy", rate(set, copy_seconds(set))},
                 {"lines", rate(set, seconds(set, in_order))},
                 {"random_lines", rate(set, seconds(set, at_random))}};
-    if (neighbours_ != nullptr && set / 2 <= memory_speeds_symmetric_bytes)
+    if (neighbours_ != nullptr && set / 2 <= neighbour_bytes)
       speeds["neighbour_copy"] = rate(set, neighbour_seconds(set / 2));
     return speeds;
   }
@@ -116,6 +119,26 @@ class speed_probe {
   volatile std::uint64_t sum_ = 0;
 };
 
+// Adds the speed of the network: GB/s that a node sends while it receives as much, in messages of
+// half of a set. Short messages show the latency, too, which a stream of messages hides. So no speed
+// is below that of longer messages.
+void add_network(team& ranks, json& speeds) {
+  constexpr double long_seconds = 0.05;  // longer messages have the same speed, and take long
+  const double ranks_of_node = static_cast<double>(ranks.size()) / ranks.nodes().node_count();
+  std::vector<double> found;
+  for (const json& of_set : speeds) {
+    const std::size_t message = of_set.at("bytes").get<std::size_t>() / 2;
+    if (message > longest_network_message) break;
+    const auto seconds = remote_shift_seconds(ranks, message);
+    if (!seconds) return;
+    found.push_back(1e-9 * static_cast<double>(message) * ranks_of_node / *seconds);
+    if (*seconds > long_seconds) break;
+  }
+  double speed = 0;
+  for (std::size_t i = found.size(); i-- > 0;)
+    speeds[i]["network"] = speed = std::max(speed, found[i]);
+}
+
 }  // namespace
 
 json measure_memory_speeds(team& ranks, const std::byte* from, std::byte* to, std::size_t bytes) {
@@ -123,6 +146,7 @@ json measure_memory_speeds(team& ranks, const std::byte* from, std::byte* to, st
   speed_probe probe(ranks, from, to);
   for (std::size_t set = smallest_set; set <= std::min(bytes, largest_set); set *= 2)
     speeds.push_back(probe.of_set(set));
+  add_network(ranks, speeds);
   return speeds;
 }
 

@@ -1,6 +1,6 @@
-// Speeds of memory by the size of the data. A pattern whose data lie in a cache is faster than a
-// copy of large buffers. So the record of kernel copy has speeds for many sizes, and the study tool
-// compares each figure with the speeds at its own size.
+// Speeds of memory and network by the size of the data. A pattern whose data lie in a cache is
+// faster than a copy of large buffers. So the record of kernel copy has speeds for many sizes, and
+// the study tool compares each figure with the speeds at its own size.
 #pragma once
 
 #include <longshore/transport/team.hpp>
@@ -13,11 +13,15 @@
 
 namespace longshore::bench {
 
-/// The symmetric memory that measure_memory_speeds() needs on a rank.
-constexpr std::size_t memory_speeds_symmetric_bytes = std::size_t{1} << 20;
+/// The longest message that shows the speed of the network.
+constexpr std::size_t longest_network_message = std::size_t{1} << 22;
+/// The symmetric memory that measure_memory_speeds() needs on a rank: for these messages, for what
+/// the neighbours read, and for channels.
+constexpr std::size_t memory_speeds_symmetric_bytes = 4 * longest_network_message;
 
 /// Collective. Each rank has two buffers of `bytes` bytes, and may overwrite the second one. All
-/// ranks measure together. Returns "speeds" of docs/reference/records.md. Takes some 0.5 s.
+/// ranks measure together. Returns "speeds" of docs/reference/records.md. Takes some 0.5 s,
+/// between nodes up to 3 s more.
 [[nodiscard]] json measure_memory_speeds(team& ranks, const std::byte* from, std::byte* to,
                                          std::size_t bytes);
 

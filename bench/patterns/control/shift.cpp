@@ -1,7 +1,10 @@
-// Kernel shift, with one class for each kind of transfer, and the kernels barrier and fetch-add.
+// Kernel shift, with one class for each kind of transfer, and the kernels barrier and fetch-add. The
+// fastest shift between nodes is also the speed of the network.
 // The base class of shifts puts the caches into the state that they have in a program.
 #include "patterns/control/kernels.hpp"
+#include "patterns/control/memory_speeds.hpp"
 
+#include <longshore/core/bytes.hpp>
 #include <longshore/core/error.hpp>
 #include <longshore/core/random.hpp>
 #include <longshore/core/streaming_store.hpp>
@@ -15,6 +18,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 namespace longshore::bench {
 namespace {
@@ -61,8 +65,7 @@ class shift_measurement : public measurement {
       : team_(ranks),
         words_((bytes + sizeof(std::uint64_t) - 1) / sizeof(std::uint64_t)),
         bytes_(bytes),
-        outgoing_(buffer_bytes(), true),
-        other_memory_(other_bytes(), true) {
+        outgoing_(buffer_bytes(), true) {
     if (const auto why = why_no_peers(pair, ranks.nodes())) fail(errc::unsupported, "{}", *why);
     target_ = shift_target(pair, ranks.nodes(), ranks.rank());
     const auto targets = ranks.allgather_value(target_);
@@ -74,8 +77,15 @@ class shift_measurement : public measurement {
     }
   }
 
+  // The shortest time of a message, if no other memory was used before.
+  [[nodiscard]] double shortest_message_seconds(int tries) {
+    return shortest_seconds(
+        team_, tries, [&] { send(), fetch_incoming(); }, [&] { use_memory(); });
+  }
+
   void reset() override { send_seconds_ = barrier_seconds_ = 0, count_ = 0; }
   void run() override {
+    if (other_memory_.data() == nullptr) other_memory_ = pages(other_bytes(), true);
     use_memory();
     begin();
     team_.barrier();
@@ -117,6 +127,7 @@ class shift_measurement : public measurement {
   [[nodiscard]] virtual std::byte* incoming() = 0;
   virtual void begin() {}  // not timed
   virtual void send() = 0;
+  virtual void fetch_incoming() {}  // the part of a message that send() leaves to its receiver
   [[nodiscard]] std::size_t buffer_bytes() const noexcept { return words_ * sizeof(std::uint64_t); }
   [[nodiscard]] const std::byte* outgoing() const noexcept { return outgoing_.data(); }
 
@@ -146,9 +157,10 @@ class shift_measurement : public measurement {
   void use_memory() {
     ++round_;
     auto* const in = reinterpret_cast<std::uint64_t*>(incoming());
+    for (std::size_t i = 0; i < words_; ++i) in[i] += round_;
     auto* const other = reinterpret_cast<std::uint64_t*>(other_memory_.data());
-    for (std::size_t i = 0; i < words_; ++i) in[i] += other[i];
-    for (std::size_t i = 0; i < other_bytes() / sizeof(*other); ++i) ++other[i];
+    const std::size_t other_words = other == nullptr ? 0 : other_bytes() / sizeof(*other);
+    for (std::size_t i = 0; i < other_words; ++i) ++other[i];
     auto* const out = reinterpret_cast<std::uint64_t*>(outgoing_.data());
     const int rank = team_.rank();
     // A sort stores its outgoing keys in the same way: past the caches if there are many buckets.
@@ -178,6 +190,15 @@ class put_shift final : public shift_measurement {
     memory_->put_start(target_, 0, outgoing(), bytes_);
     memory_->quiet();
   }
+  // Within a host, the bytes of a put stay in caches of the sender until the receiver reads them.
+  void fetch_incoming() override {
+    team_.barrier();
+    if (!team_.nodes().is_on_host(source_)) return;
+    auto sum = std::byte{};
+    for (std::size_t i = 0; i < bytes_; i += cache_line_bytes) sum ^= memory_->local()[i];
+    read_ = sum;
+  }
+  volatile std::byte read_ = {};  // without a use, the compiler would drop the loads
   std::unique_ptr<segment> memory_;
 };
 
@@ -354,10 +375,8 @@ class fetch_add_measurement final : public measurement {
   bool is_right_ = true;
 };
 
-}  // namespace
-
-std::unique_ptr<measurement> make_shift(team& ranks, const std::string& over,
-                                        const std::string& pair, std::size_t bytes) {
+std::unique_ptr<shift_measurement> find_shift(team& ranks, const std::string& over,
+                                              const std::string& pair, std::size_t bytes) {
   if (over == "copy") return std::make_unique<copy_shift>(ranks, bytes);
   if (over == "put") return std::make_unique<put_shift>(ranks, pair, bytes);
   if (over == "rma") {
@@ -368,6 +387,22 @@ std::unique_ptr<measurement> make_shift(team& ranks, const std::string& over,
   }
   if (over == "channel") return std::make_unique<channel_shift>(ranks, pair, bytes);
   return std::make_unique<alltoallv_shift>(ranks, pair, bytes);  // the only level left
+}
+
+}  // namespace
+
+std::unique_ptr<measurement> make_shift(team& ranks, const std::string& over,
+                                        const std::string& pair, std::size_t bytes) {
+  return find_shift(ranks, over, pair, bytes);
+}
+std::optional<double> remote_shift_seconds(team& ranks, std::size_t bytes) {
+  constexpr int tries = 7;
+  if (why_no_peers("remote", ranks.nodes())) return std::nullopt;
+  double best = std::numeric_limits<double>::infinity();
+  for (const char* const over : {"put", "channel", "alltoallv"})
+    best =
+        std::min(best, find_shift(ranks, over, "remote", bytes)->shortest_message_seconds(tries));
+  return best;
 }
 std::unique_ptr<measurement> make_barrier(team& ranks) {
   return std::make_unique<barrier_measurement>(ranks);

@@ -280,6 +280,25 @@ def test_a_report_with_speeds_by_size_names_the_bound_and_the_cause_of_a_low_sha
     assert bounds_text([bound]) == "the measured memory copy at the size of the data, here 100 GB/s"
 
 
+def test_a_report_names_the_network_between_nodes_or_that_it_was_not_measured(store: Store) -> None:
+    ghosts = result("ghost", {"mesh": "band", "strategy": "direct", "fields": 1}, "ghost_bandwidth", 10.0, "GB/s")
+    traffic = {"messages": 4, "payload_bytes": 2000, "wire_bytes": 2000, "offnode_bytes": 1000}
+    launch(store, [ghosts | {"traffic": traffic}], index=0, nodes=2)
+    copy = result("control", {"kernel": "copy"}, "bandwidth", 1.0, "GB/s")
+    launch(store, [copy | {"speeds": [{"bytes": 1000, "copy": 200.0}]}], index=0, nodes=2)
+    section = parse(build_page(gather_facts(sides(store, ["q"])))).one("section", id="verdict")
+    assert section.one("p", "verdict").text.endswith("The network was not measured with them.")
+    assert "No bound: these launches did not measure the network" in section.text
+    launch(store, [copy | {"speeds": [{"bytes": 1000, "copy": 200.0, "network": 20.0}]}], index=0, nodes=2)
+    page_facts = gather_facts(sides(store, ["q"]))
+    section = parse(build_page(page_facts)).one("section", id="verdict")
+    assert section.one("p", "verdict").text.endswith("where their data lie, and its network between nodes.")
+    assert section.one("td", "c-share").text.replace("\u202f", " ") == "25 %"
+    bound = bound_for(page_facts, page_facts.of_pattern("ghost"))
+    assert bound is not None
+    assert bounds_text([bound]).endswith("data, between nodes also the measured network, here 40.0 GB/s")
+
+
 def test_a_report_of_several_tags_has_no_next_commands(store: Store) -> None:
     gathers(store, {"agp": 4.0})
     head = envelope("q", "other", "s", {"program": "gather", "transport": "threads", "ranks": 2})

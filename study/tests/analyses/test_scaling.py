@@ -169,7 +169,7 @@ def test_the_efficiency_falls_from_the_ideal_line_and_is_defined(section: Tag) -
 
 def test_the_bound_of_the_rate_is_the_measured_copy(section: Tag) -> None:
     plot, _ = section.all("figure")
-    assert plot.one("text", "bound-name").text == "memory copy"
+    assert plot.one("text", "bound-name").text == "bound"
     # In index and value, a request moves the 16 bytes that the metric counts.
     assert "here 20.0 GB/s" in section.text
 

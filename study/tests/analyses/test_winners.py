@@ -40,8 +40,9 @@ def put(
     cell = {"program": pattern, "transport": more.get("transport", "threads"), "ranks": 2, "environment": {}}
     cell |= {"nodes": more["nodes"]} if "nodes" in more else {}
     facts: dict[str, Any] = {
-        name: more[name] for name in ("speeds", "traffic", "seconds", "cache_line_seconds") if name in more
+        name: more[name] for name in ("speeds", "traffic", "seconds", "cache_line_seconds", "metrics") if name in more
     }
+    facts |= {"exchange": more["chosen"]} if "chosen" in more else {}
     metric = METRIC.get(pattern, "bandwidth")
     result = {
         "record": "result",
@@ -200,6 +201,48 @@ def test_between_nodes_and_in_older_records_a_low_share_has_no_cause(store: Stor
     found = ranked(store)
     assert [entry.share for entry in found] == pytest.approx([0.1, 0.1])
     assert [(entry.share_remark, entry.of_main_memory) for entry in found] == [("", True), ("", False)]
+
+
+def between_nodes(store: Store, messages: int, session: str = "s", speeds: list[dict[str, float]] = SPEEDS) -> None:
+    """Ghosts at 10 GB/s, half of which pass a network of 50 GB/s with a latency of 2 us."""
+    put(store, "control", {"kernel": "copy"}, 9.0, nodes=2, speeds=speeds, session=session)
+    latency = {"latency_us": {"value": 2.0, "unit": "us", "better": "lower"}}
+    put(store, "control", {"kernel": "pingpong"}, 2.0, nodes=2, session=session, metrics=latency)
+    traffic = {"messages": messages, "payload_bytes": 2000, "wire_bytes": 2000, "offnode_bytes": 1000}
+    facts: dict[str, Any] = {"traffic": traffic, "seconds": {"median": 1e-3}}
+    put(store, "ghost", {"mesh": "band"}, 10.0, nodes=2, session=session, **facts)
+
+
+@pytest.mark.parametrize(
+    ("messages", "neighbour_copy", "word"),
+    [(0, 50.0, "instructions"), (996, 50.0, "instructions"), (1004, 50.0, "network"), (0, 38.0, "lines")],
+)
+def test_between_nodes_a_low_share_may_be_due_to_latencies(
+    store: Store, messages: int, neighbour_copy: float, word: str
+) -> None:
+    """Of 1004 messages of two ranks, 251 of each go to the other node. They take 502 us of 1 ms."""
+    speeds = {"bytes": 1000, "copy": 100.0, "network": 50.0, "neighbour_copy": neighbour_copy}
+    between_nodes(store, messages, speeds=[speeds])
+    (entry,) = ranked(store)
+    assert entry.share == pytest.approx(0.2)
+    assert entry.share_remark == word
+
+
+def test_without_the_speed_of_the_network_a_figure_between_nodes_has_no_bound(
+    store: Store, capsys: pytest.CaptureFixture[str]
+) -> None:
+    between_nodes(store, 2)
+    (entry,) = ranked(store)
+    assert (entry.share, entry.share_remark) == (None, "")
+    render(store, "q")
+    assert "no bound: these launches did not measure the network; 'longshore run' does" in capsys.readouterr().out
+
+
+def test_the_bound_of_auto_is_that_of_its_choice(store: Store) -> None:
+    put(store, "control", {"kernel": "copy"}, 28.0)
+    for chosen in ("put", "direct"):
+        put(store, "sort", {"exchange": "auto", "key_type": "uint32", "meet": chosen}, 5e8, chosen=chosen)
+    assert {entry.how["meet"]: entry.share for entry in ranked(store)} == {"put": 0.5, "direct": 0.5 * 5 / 7}
 
 
 def test_the_tables_name_the_winner_the_bound_and_failures(store: Store, capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,8 +2,8 @@
 
 Two variants do the same work if they agree in the factors of the problem and in the number of
 ranks; they differ in strategy or transport. Each figure is also compared with its bound. The speeds
-of memory are those of control cells that were launched in the same way in the same session. So the
-same noise affects figure and bound.
+of memory and network are those of control cells that were launched in the same way in the same
+session. So the same noise affects figure and bound.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,15 +14,18 @@ from typing import Any
 from longshore_study.base.errors import require_known
 from longshore_study.base.groups import grouped
 from longshore_study.base.json_values import attributes, canonical
+from longshore_study.base.units import unit_of
 from longshore_study.compare.contrast import contrasts
 from longshore_study.metrics.launch_metrics import Figure
 from longshore_study.metrics.memory_bound import share_of_bound
 from longshore_study.metrics.memory_speeds import MemorySpeeds, median_speeds
-from longshore_study.patterns import MEASURED, WORK_FACTORS_BETWEEN_LAUNCHES, pattern_rank, work_of
+from longshore_study.patterns import CONTROL, MEASURED, WORK_FACTORS_BETWEEN_LAUNCHES, pattern_rank, work_of
 from longshore_study.store import selection
 from longshore_study.store.launch_store import Store
 
 _LOW_SHARE = 0.5  # a share of the bound below this needs an explanation
+NO_NETWORK = "these launches did not measure the network; 'longshore run' does, between nodes of equally many ranks"
+"""Why figures between nodes may have no bound."""
 ABOVE_BOUND = 1.05
 """On a quiet machine, noise does not explain a share of the bound above this."""
 IN_CACHE = "in cache?"
@@ -43,6 +46,8 @@ class RankedVariant:
     """The share of the bound in each launch with a known share."""
     neighbour_shares: Sequence[float]
     """The share of a bound in which all copied bytes come from the lines of a neighbour."""
+    latency_shares: Sequence[float]
+    """The latencies of all messages of a rank to other nodes, together, as a share of the time."""
     of_main_memory: bool = False
     """Whether the bound is that of main memory, wherever the data lie: older records have no
     other."""
@@ -73,16 +78,23 @@ class RankedVariant:
 
     @property
     def why_below(self) -> str:
-        """What took at least half of the time, if the share is below half: `signals` between ranks,
-        `lines` of a neighbour, or else `instructions` (with calls and waits). `noise`, if the
-        fastest launch reaches half of the bound. Empty if the records do not tell."""
+        """What took at least half of the time, if the share is below half: `signals` between ranks
+        of a node, latencies of the `network`, `lines` of a neighbour, or else `instructions` (with
+        calls and waits). `noise`, if the fastest launch reaches half of the bound. Empty if the
+        records do not tell."""
         signals = [figure.signal_share for figure in self.figures if figure.signal_share is not None]
-        if self.share is None or self.share >= _LOW_SHARE or not signals or not self.neighbour_shares:
+        is_known = self.latency_shares or (signals and self.neighbour_shares)
+        if self.share is None or self.share >= _LOW_SHARE or not is_known:
             return ""
         if max(self.shares) >= _LOW_SHARE:
             return "noise"
-        part, cause = max((median(signals), "signals"), (median(self.neighbour_shares), "lines"))
+        causes = {"signals": signals, "network": self.latency_shares, "lines": self.neighbour_shares}
+        part, cause = max((median(parts), cause) for cause, parts in causes.items() if parts)
         return cause if part >= _LOW_SHARE else "instructions"
+
+    @property
+    def uses_network(self) -> bool:
+        return any(figure.traffic_levels.get("offnode_bytes") for figure in self.figures)
 
     @property
     def spread(self) -> float:
@@ -105,8 +117,8 @@ class RankedVariant:
 def ranked_variants(figures: Iterable[Figure]) -> list[RankedVariant]:
     """All variants, sorted by pattern, then work, then rank."""
     figures = list(figures)
-    speeds_of = speeds_by_launching(figures)
-    members: dict[str, tuple[list[Figure], list[float], list[float]]] = {}
+    speeds_of, latency_of = speeds_by_launching(figures), _latency_by_launching(figures)
+    members: dict[str, tuple[list[Figure], list[float], list[float], list[float]]] = {}
     variants: list[RankedVariant] = []
     for figure in figures:
         pattern = figure.key.pattern
@@ -120,7 +132,7 @@ def ranked_variants(figures: Iterable[Figure]) -> list[RankedVariant]:
         speeds = speeds_of.get(_launching(figure, factors))
         name = canonical({"pattern": pattern, "work": work, "how": how, "simulated": figure.simulated})
         if name not in members:
-            members[name] = ([], [], [])
+            members[name] = ([], [], [], [])
             variants.append(
                 RankedVariant(
                     pattern, work, how, figure.unit, figure.better, *members[name],
@@ -128,11 +140,14 @@ def ranked_variants(figures: Iterable[Figure]) -> list[RankedVariant]:
                 )
             )  # fmt: skip
         members[name][0].append(figure)
-        levels = {**factors, "payload_bytes": figure.payload_bytes}
-        for shares, bound in zip(members[name][1:], (speeds, speeds and speeds.of_neighbours), strict=True):
+        levels = {**factors, **figure.traffic_levels}
+        for shares, bound in zip(members[name][1:3], (speeds, speeds and speeds.of_neighbours), strict=True):
             share = share_of_bound(pattern, figure.value, levels, figure.nodes, bound) if bound else None
             if share is not None:
                 shares.append(share)
+        latency = latency_of.get(_launching(figure, factors))
+        if latency is not None and figure.remote_messages is not None:
+            members[name][3].append(figure.remote_messages * latency)
     return _ranked(variants)
 
 
@@ -140,6 +155,13 @@ def speeds_by_launching(figures: Iterable[Figure]) -> dict[str, MemorySpeeds]:
     """The speeds of memory, as the median over launches, for each session and way of launching."""
     launches = grouped((f for f in figures if f.speeds), lambda figure: _launching(figure, figure.key.cell))
     return {key: median_speeds(f.speeds for f in members if f.speeds) for key, members in launches.items()}
+
+
+def _latency_by_launching(figures: Iterable[Figure]) -> dict[str, float]:
+    """Seconds of control's ping-pong one way, like `speeds_by_launching`."""
+    pingpongs = (f for f in figures if f.key.pattern == CONTROL and f.key.variant.get("kernel") == "pingpong")
+    launches = grouped(pingpongs, lambda figure: _launching(figure, figure.key.cell))
+    return {key: median(f.value * unit_of(f.unit).scale for f in members) for key, members in launches.items()}
 
 
 def _launching(figure: Figure, factors: Mapping[str, Any]) -> str:

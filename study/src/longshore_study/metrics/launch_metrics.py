@@ -116,12 +116,15 @@ class Figure:
     simulated: str | None = None
     """Name and version of the simulated machine. None if the value was measured."""
     speeds: MemorySpeeds | None = None
-    """The speeds of memory, if this is the figure of control's copy."""
-    payload_bytes: float | None = None
-    """The bytes that a rank sends in one operation."""
+    """The speeds of memory and network, if this is the figure of control's copy."""
+    traffic_levels: Mapping[str, Any] = field(default_factory=dict)
+    """What `Pattern.traffic` needs beside the factors: the bytes that a rank sends in an operation,
+    and the level that `auto` chose."""
     signal_share: float | None = None
     """The round trips of a cache line that the messages of a rank need, as a share of the time.
     None if they were not measured, or between nodes."""
+    remote_messages: float | None = None
+    """The messages of a rank to other nodes in a second. None if there are none."""
 
     @property
     def goodness(self) -> float:
@@ -263,7 +266,9 @@ def _of_launch(
         variant_text = canonical(variant)
         pulse = _pulse(result) if simulated is None else None
         cache_line = cache_line_seconds(result.get("cache_line_seconds"))
-        ranks, sent = number_in(launch.header, "ranks"), number_in(result, "traffic", "payload_bytes")
+        chosen = _chosen_level(result)
+        traffic_levels: dict[str, Any] = {PATTERNS[pattern].auto: chosen} if chosen else {}
+        traffic_levels |= {name: _of_rank(launch, result, name) for name in ("payload_bytes", "offnode_bytes")}
         for name in names:
             key = _shared_key(launch.study if with_study else "", pattern, name, variant_text, cell_text)
             reason = _why_no_figure(result, name, main)
@@ -287,24 +292,40 @@ def _of_launch(
                 why_implausible=limits.exceeded(launch, result, name),
                 pulse=pulse,
                 cache_line=cache_line,
-                chosen_level=_chosen_level(result),
+                chosen_level=chosen,
                 nodes=nodes,
                 simulated=simulated,
                 speeds=memory_speeds(result, float(metric["value"])),
-                payload_bytes=product_of(sent, 1 / ranks if ranks else None),
+                traffic_levels=traffic_levels,
                 signal_share=_signal_share(launch, result, cache_line) if nodes == 1 else None,
+                remote_messages=_remote_messages(launch, result),
             )
+
+
+def _of_rank(launch: Launch, result: Record, name: str) -> float | None:
+    """The mean over the ranks of a number in `traffic`."""
+    ranks = number_in(launch.header, "ranks")
+    return product_of(number_in(result, "traffic", name), 1 / ranks if ranks else None)
+
+
+def _remote_messages(launch: Launch, result: Record) -> float | None:
+    """All messages of a rank count as equally long. At least one goes to another node."""
+    messages = _of_rank(launch, result, "messages")
+    offnode, wire = (number_in(result, "traffic", name) for name in ("offnode_bytes", "wire_bytes"))
+    seconds = number_in(result, "seconds", "median")
+    if messages is None or not offnode or not wire or not seconds:
+        return None
+    return max(messages * offnode / wire, 1.0) / seconds
 
 
 def _signal_share(launch: Launch, result: Record, line: CacheLineSeconds | None) -> float | None:
     """Each message needs a signal that it is there, and one that its memory is free again. Direct
     reads need these signals at least once, and are not counted as messages."""
-    ranks, messages = number_in(launch.header, "ranks"), number_in(result, "traffic", "messages")
-    seconds = number_in(result, "seconds", "median")
-    if line is None or messages is None or not ranks or not seconds:
+    messages, seconds = _of_rank(launch, result, "messages"), number_in(result, "seconds", "median")
+    if line is None or messages is None or not seconds:
         return None
     least = 1.0 if number_in(result, "traffic", "payload_bytes") else 0.0
-    return max(messages / ranks, least) * line.median / seconds
+    return max(messages, least) * line.median / seconds
 
 
 def _per(pattern: str, name: str, metric: Mapping[str, Any]) -> str:

@@ -1,7 +1,7 @@
-"""Figures per node, and their share of what the memory of the machine allows.
+"""Figures per node, and their share of what the memory of the machine and the network allow.
 
-Every pattern says which bytes any implementation has to move, and where they lie. Control measures
-how fast memory moves such bytes. docs/explanation/bound.md explains the bound to users.
+Every pattern says which bytes have to move, and where they lie. Control measures how fast memory
+and the network move such bytes. docs/explanation/bound.md explains the bound to users.
 """
 
 from __future__ import annotations
@@ -18,10 +18,11 @@ from longshore_study.store import records
 def share_of_bound(
     pattern: str, main_figure: float, factors: Mapping[str, Any], nodes: int | None, speeds: MemorySpeeds
 ) -> float | None:
-    """The least time in which memory can move the bytes, divided by the time of the figure: a value
-    of the pattern's main metric in its own unit. `nodes` is the number of nodes of the launch. If
-    `nodes` is None, the factor `ranks_per_node` gives the number. Without this factor, all ranks
-    count as ranks of one node. None if the factors do not determine the bytes.
+    """The least time in which memory and the network can move the bytes, divided by the time of the
+    figure: a value of the pattern's main metric in its own unit. `nodes` is the number of nodes of
+    the launch. If `nodes` is None, the factor `ranks_per_node` gives the number. Without this
+    factor, all ranks count as ranks of one node. None if the factors do not determine the bytes, or
+    if bytes go to other nodes and the speed of the network was not measured.
     """
     facts = PATTERNS.get(pattern)
     if facts is None or facts.traffic is None:
@@ -35,8 +36,11 @@ def share_of_bound(
         share = ranks_of_node
     elif not metric.per:
         share = 1.0 / (nodes or _nodes_of(factors))
-    # The slowest of the uses counts: a processor can run them at the same time.
-    seconds = [use.bytes / speed for use in facts.traffic(factors) if (speed := speeds.of(use))]
+    uses = [(use, speeds.of(use)) for use in facts.traffic({**factors, "nodes": nodes or _nodes_of(factors)})]
+    if any(use.how == "network" and not speed for use, speed in uses):
+        return None
+    # The slowest of the uses counts: a machine can run them at the same time.
+    seconds = [use.bytes / speed for use, speed in uses if speed]
     return main_figure * (unit_of(metric.unit).scale / 1e9) * share * max(seconds) if seconds else None
 
 

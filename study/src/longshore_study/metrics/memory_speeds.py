@@ -1,5 +1,5 @@
-"""How fast the memory of a node moves data of a given size, as control measured it in launches like
-those of a figure. docs/explanation/bound.md has the model."""
+"""How fast the memory of a node and the network move data of a given size, as control measured it
+in launches like those of a figure. docs/explanation/bound.md has the model."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from longshore_study.patterns.pattern import MemoryUse
 from longshore_study.store.records import Record
 
 _Points = tuple[tuple[float, float], ...]
-_HOW = ("copy", "lines", "random_lines", "neighbour_copy")
+_HOW = ("copy", "lines", "random_lines", "neighbour_copy", "network")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +45,11 @@ class MemorySpeeds:
 
     @property
     def of_neighbours(self) -> MemorySpeeds | None:
-        """The copy from memory that the next rank has just written. None if it was not measured."""
+        """The same network, and the copy from memory that the next rank has just written. None if
+        this copy was not measured."""
         points = self.points.get("neighbour_copy")
-        return MemorySpeeds(points[-1][1], {"copy": points}) if points else None
+        network = {how: of_how for how, of_how in self.points.items() if how == "network"}
+        return MemorySpeeds(points[-1][1], {"copy": points, **network}) if points else None
 
 
 def memory_speeds(result: Record, bandwidth: float) -> MemorySpeeds | None:

@@ -7,7 +7,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from longshore_study.analyses.best_choices import BestChoice, best_choices
-from longshore_study.analyses.winners import RankedVariant, newest_session, ranked_variants, speeds_by_launching
+from longshore_study.analyses.winners import (
+    NO_NETWORK,
+    RankedVariant,
+    newest_session,
+    ranked_variants,
+    speeds_by_launching,
+)
 from longshore_study.base import terminal
 from longshore_study.base.errors import LongshoreError
 from longshore_study.base.groups import grouped
@@ -106,8 +112,9 @@ def _print_pattern(pattern: str, ranked: list[RankedVariant]) -> None:
     shared = terminal.factors({name.replace("_", "-"): level for name, level in {**work_shared, **how_shared}.items()})
     title = f"{pattern}: {shared}" if shared else pattern
     terminal.print_table(title, columns, rows, right=columns[-3:], styles=styles)
+    allowed = "memory and network allow" if any(entry.uses_network for entry in ranked) else "memory allows"
     terminal.print_line(
-        f"of bound: {PATTERNS[pattern].traffic_text}, relative to what memory allows; figures: median over launches"
+        f"of bound: {PATTERNS[pattern].traffic_text}, relative to what {allowed}; figures: median over launches"
     )
 
 
@@ -155,7 +162,9 @@ def _print_answers(found: Sequence[BestChoice]) -> None:
         return
     terminal.print_line("within noise: the difference from the fastest is not significant (95 % interval of the ratio)")
     where = "in main memory" if any(answer.best.of_main_memory for answer in found) else "where the data lie"
-    terminal.print_line(f"of bound: the share of what memory allows {where}; what a network allows is not known")
+    terminal.print_line(f"of bound: the share of what memory allows {where}, and the network between nodes")
+    if any(answer.best.share is None and answer.best.uses_network for answer in found):
+        terminal.print_line(f"no bound: {NO_NETWORK}")
     if any(answer.best.share_remark for answer in found):
         terminal.print_line("in brackets: what took at least half of the time, or why a share is above the bound")
     if any(answer.auto for answer in found):

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
+
 from longshore_study.patterns.pattern import (
+    LINE_BYTES,
     WAY,
     WORK,
     Guideline,
@@ -10,6 +14,7 @@ from longshore_study.patterns.pattern import (
     MemoryUse,
     Metric,
     Pattern,
+    between_nodes,
     count,
     product_of,
     words,
@@ -17,22 +22,24 @@ from longshore_study.patterns.pattern import (
 
 _REQUESTS_PER_SECOND = 2e7  # of one rank that sends one request at a time
 _DEFAULT_OPERATION = "gather"  # also stands for operations that are not in the table
-# For a request: the bytes that it sends, which injection_bandwidth counts, and the bytes of index
-# and value that a rank reads and writes.
-_BYTES_OF_REQUEST = {_DEFAULT_OPERATION: (16, 16), "scatter": (8, 16), "histogram": (8, 8)}
-_ITEM_BYTES = 8
-_LINE_BYTES = 64
+# For a request: the bytes that it sends, which injection_bandwidth counts, the bytes of index and
+# value that a rank reads and writes, and those of offset and value that pass between two nodes.
+_BYTES_OF_REQUEST = {_DEFAULT_OPERATION: (16, 16, 12), "scatter": (8, 16, 12), "histogram": (8, 8, 4)}
+_ITEM_BYTES = 8  # also of the payload of a request
 
 
 def _traffic(levels: Levels) -> list[MemoryUse]:
     operation = str(levels.get("operation", _DEFAULT_OPERATION))
-    injected, copied = _BYTES_OF_REQUEST.get(operation, _BYTES_OF_REQUEST[_DEFAULT_OPERATION])
+    injected, copied, sent = _BYTES_OF_REQUEST.get(operation, _BYTES_OF_REQUEST[_DEFAULT_OPERATION])
     table_bytes = product_of(_ITEM_BYTES, levels.get("table"))
     uses = [MemoryUse("copy", copied / injected, product_of(copied, levels.get("requests")))]
     # With zipf, the elements that are often drawn stay in the nearest cache.
     if levels.get("index_pattern") != "zipf":
-        uses.append(MemoryUse("random_lines", _LINE_BYTES / injected, table_bytes))
-    return uses
+        uses.append(MemoryUse("random_lines", LINE_BYTES / injected, table_bytes))
+    # Requests that are combined need fewer bytes, and single accesses need more.
+    least = sent * (1 - 1 / (levels.get("nodes") or math.inf)) / injected
+    network = between_nodes(levels, _ITEM_BYTES / injected)
+    return [*uses, *(replace(use, bytes=min(use.bytes, least)) for use in network)]
 
 
 def _seconds(ranks: int, levels: Levels) -> float:

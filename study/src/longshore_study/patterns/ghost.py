@@ -6,6 +6,7 @@ import math
 
 from longshore_study.patterns.pattern import (
     BYTES_PER_SECOND,
+    LINE_BYTES,
     NUMBER_BYTES,
     WAY,
     WORK,
@@ -13,13 +14,13 @@ from longshore_study.patterns.pattern import (
     MemoryUse,
     Metric,
     Pattern,
+    between_nodes,
     count,
     free_text,
     product_of,
     words,
 )
 
-_LINE_BYTES = 64  # of the caches of most processors
 _DEFAULT_TYPE = "double"
 
 
@@ -27,11 +28,11 @@ def _traffic(levels: Levels) -> list[MemoryUse]:
     type_bytes = NUMBER_BYTES.get(str(levels.get("type")), NUMBER_BYTES[_DEFAULT_TYPE])
     passes = 3 if levels.get("operation") == "accumulate" else 2  # ghost and element; a sum is also written
     payload, fields = levels.get("payload_bytes"), levels.get("fields", 1)
-    uses = [MemoryUse("copy", passes, product_of(2, payload))]
-    lines = product_of(fields, levels.get("elements"), _ranks_in_reach(levels), type_bytes / _LINE_BYTES)
+    uses = [MemoryUse("copy", passes, product_of(2, payload)), *between_nodes(levels, 1.0)]
+    lines = product_of(fields, levels.get("elements"), _ranks_in_reach(levels), type_bytes / LINE_BYTES)
     if levels.get("mesh") == "random" and lines and payload:
         # Of the lines of elements of other ranks, those that at least one ghost needs, on average
-        line_bytes = _LINE_BYTES * lines * -math.expm1(-payload / type_bytes / lines)
+        line_bytes = LINE_BYTES * lines * -math.expm1(-payload / type_bytes / lines)
         uses.append(MemoryUse("lines", line_bytes / payload, line_bytes))
     return uses
 

@@ -7,6 +7,8 @@ import math
 from longshore_study.patterns.pattern import (
     BYTES_PER_SECOND,
     LARGEST_COUNT,
+    LINE_BYTES,
+    NUMBER_BYTES,
     TASKS,
     WAY,
     WORK,
@@ -15,8 +17,8 @@ from longshore_study.patterns.pattern import (
     MemoryUse,
     Metric,
     Pattern,
+    between_nodes,
     count,
-    product_of,
     triple,
     words,
 )
@@ -43,9 +45,27 @@ def _items(levels: Levels) -> int:
 
 def _traffic(levels: Levels) -> list[MemoryUse]:
     """An exchange reads and writes each byte. A sum also reads the value to which it adds. An
-    assemble adds half of the bytes."""
+    assemble adds half of the bytes. The ends of a row of cells lie next to those of the next row:
+    at least one line per row is read and written."""
     passes = {"accumulate": 3.0, "assemble": 2.5}.get(str(levels.get("operation")), 2.0)
-    return [MemoryUse("copy", passes, product_of(2, levels.get("payload_bytes")))]
+    payload = levels.get("payload_bytes")
+    if not payload:
+        return [MemoryUse("copy", passes, None)]
+    rows, ends = _rows_with_ends(levels)
+    others = max(0, payload - rows * ends)
+    moved = passes * others + rows * max(2 * LINE_BYTES, passes * ends)
+    touched = 2 * others + rows * max(LINE_BYTES, 2 * ends)
+    return [MemoryUse("copy", moved / payload, touched), *between_nodes(levels, 1.0)]
+
+
+def _rows_with_ends(levels: Levels) -> tuple[int, int]:
+    """The rows of cells along x whose two ends a rank exchanges, and the payload bytes of a row. No
+    rows, if the levels do not determine them."""
+    domain, width, type_bytes = levels.get("domain"), levels.get("halo"), NUMBER_BYTES.get(str(levels.get("type")))
+    in_a_grid = levels.get("periodic") == [1, 1, 1] and not levels.get("boxes") and levels.get("centring") != "vertex"
+    if not in_a_grid or not domain or not width or not type_bytes:
+        return 0, 0
+    return math.prod(domain[1:]) * int(levels.get("fields", 1)), 2 * width * type_bytes
 
 
 PATTERN = Pattern(
@@ -109,6 +129,6 @@ PATTERN = Pattern(
     ),
     traffic=_traffic,
     traffic_text="each payload byte once read and once written, on all ranks of the node; a sum also reads the value "
-    "to which it adds",
+    "to which it adds; a line for the ends of each row along x",
     repetition_seconds=_seconds,
 )

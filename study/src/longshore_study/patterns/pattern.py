@@ -20,9 +20,12 @@ BYTES_PER_SECOND = 3e9
 """The memory bandwidth of a modest core, for guesses of times."""
 NUMBER_BYTES = {"uint8": 1, "uint16": 2, "uint32": 4, "int32": 4, "float": 4, "int64": 8, "uint64": 8, "double": 8}
 
+LINE_BYTES = 64  # of the caches of most processors
+
 Levels = Mapping[str, Any]
-"""The level of each factor of a variant and its launch. For `traffic`, also `payload_bytes`: the
-bytes that a rank sends in one operation, from the records."""
+"""The level of each factor of a variant and its launch. For `traffic`, also from the records:
+`nodes`, and the bytes that a rank sends in one operation: `payload_bytes`, and `offnode_bytes` to
+other nodes."""
 
 
 def product_of(*factors: object) -> float | None:
@@ -95,16 +98,23 @@ class Metric:
 
 @dataclass(frozen=True)
 class MemoryUse:
-    """Bytes that any implementation has to move through memory, and where they lie."""
+    """Bytes that have to move through memory or between nodes, and where they lie."""
 
-    how: Literal["copy", "triad", "lines", "random_lines"]
+    how: Literal["copy", "triad", "lines", "random_lines", "network"]
     """`copy`: bytes are read and written in order. `triad`: two arrays are read, and a third is
     written. `lines`, `random_lines`: a part of each cache line is read, in order or at random, and
-    the bytes are those of whole lines."""
+    the bytes are those of whole lines. `network`: bytes go to other nodes, and as many arrive."""
     bytes: float
     """For each byte or item of the main metric."""
     set_bytes: float | None
     """The working set: all these bytes of one rank. None if the levels do not determine it."""
+
+
+def between_nodes(levels: Levels, payload: float) -> list[MemoryUse]:
+    """The bytes to other nodes, as the records count them, if there are any. `payload`: the payload
+    bytes of a byte or item of the main metric."""
+    of_rank, offnode = levels.get("payload_bytes"), levels.get("offnode_bytes")
+    return [MemoryUse("network", payload * offnode / of_rank, 2 * offnode)] if of_rank and offnode else []
 
 
 @dataclass(frozen=True)
@@ -144,7 +154,7 @@ class Pattern:
     """The phase that the communication model predicts: an exchange of equal blocks between all
     ranks."""
     traffic: Callable[[Levels], Sequence[MemoryUse]] | None = None
-    """What any implementation has to move through memory. The slowest of the uses is the bound of
+    """What has to move through memory and between nodes. The slowest of the uses is the bound of
     the main metric (metrics/memory_bound.py)."""
     traffic_text: str = ""
     """Which bytes `traffic` counts."""

@@ -12,6 +12,7 @@ from longshore_study.patterns.pattern import (
     MemoryUse,
     Metric,
     Pattern,
+    between_nodes,
     count,
     product_of,
     words,
@@ -30,7 +31,8 @@ def _traffic(levels: Levels) -> list[MemoryUse]:
     item_bytes = key_bytes + (payload if isinstance(payload, int) else 0)
     sharing = levels.get("ranks") if levels.get("scaling") == "strong" else 1
     array_bytes = product_of(item_bytes, levels.get("keys"), 1 / sharing if sharing else None)
-    return [MemoryUse("copy", item_bytes * passes, product_of(_ARRAYS, array_bytes))]
+    memory = MemoryUse("copy", item_bytes * passes, product_of(_ARRAYS, array_bytes))
+    return [memory, *between_nodes(levels, item_bytes)]
 
 
 PATTERN = Pattern(

@@ -7,6 +7,7 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 
 from longshore_study.analyses.best_choices import BestChoice
+from longshore_study.analyses.winners import NO_NETWORK
 from longshore_study.base.texts import counted, figure, share
 from longshore_study.output.next_commands import next_commands
 from longshore_study.patterns import CONTROL
@@ -22,6 +23,7 @@ _WORDS = {
     "in cache?": "“In cache?”: a figure above the copy from main memory has its data in a cache.",
     "noise": "“Noise”: other programs disturbed the figure, or the measurement of its bound.",
     "signals": "“Signals”: at least half of the time is that of the signals between ranks.",
+    "network": "“Network”: at least half of the time is that of the latencies of messages to other nodes.",
     "lines": "“Lines”: at least half of the time is that of cache lines that come from another core.",
     "instructions": "“Instructions”: less than half of the time is that of bytes, signals or lines.",
 }
@@ -88,7 +90,8 @@ def solo_sentence(facts: Facts) -> str:
         text = "; ".join(
             f"{pattern_title(c.best.pattern).lower()} {figure(c.best.value, c.best.unit)}{_with(c)}" for c in best
         )
-        return f"The fastest: {text}. Memory copy was not measured with them."
+        what = "The network" if any(choice.best.uses_network for choice in best) else "Memory copy"
+        return f"The fastest: {text}. {what} was not measured with them."
     low, high = (f"{share(value)} ({pattern})" for value, pattern in (shares[0], shares[-1]))
     reach = f"reach {low} to {high}" if len(shares) > 1 else f"reach {low}"
     return f"The fastest choices {reach} of {_bound_text(best)}."
@@ -97,7 +100,8 @@ def solo_sentence(facts: Facts) -> str:
 def _bound_text(best: Sequence[BestChoice]) -> str:
     if any(choice.best.of_main_memory for choice in best):
         return "the speed of memory copy from main memory"
-    return "what the memory of this machine allows where their data lie"
+    network = ", and its network between nodes" if any(choice.best.uses_network for choice in best) else ""
+    return f"what the memory of this machine allows where their data lie{network}"
 
 
 def _unranked_sentence(facts: Facts) -> str:
@@ -170,10 +174,13 @@ def _soft(text: str) -> Element:
 
 def _legend(best: list[BestChoiceOfSide]) -> Element:
     text = ["“Within noise”: the difference from the best is not significant (95 % interval of the ratio)."]
-    if any(entry.choice.best.share is not None for entry in best):
-        text.append(f"The bound is {_bound_text([entry.choice for entry in best])}; a network's is not measured.")
-        text.extend(meaning for word, meaning in _WORDS.items() if word in {e.choice.best.share_remark for e in best})
-    else:
+    choices = [entry.choice for entry in best]
+    if any(choice.best.share is not None for choice in choices):
+        text.append(f"The bound is {_bound_text(choices)}.")
+        text.extend(meaning for word, meaning in _WORDS.items() if word in {c.best.share_remark for c in choices})
+    if any(choice.best.share is None and choice.best.uses_network for choice in choices):
+        text.append(f"No bound: {NO_NETWORK}.")
+    elif not any(choice.best.share is not None for choice in choices):
         text.append("There is no bound: memory copy was not measured with these figures.")
     return remark(" ".join(text))
 

@@ -22,6 +22,7 @@ class Bound:
     unit: str
     by_size: bool = True
     """Whether the speed is that of data of the same size, not that of main memory."""
+    between_nodes: bool = False
 
 
 def bounds_text(bounds: Collection[Bound]) -> str:
@@ -29,6 +30,8 @@ def bounds_text(bounds: Collection[Bound]) -> str:
     low, high = min(bounds, key=_value), max(bounds, key=_value)
     where = "at the size of the data" if all(bound.by_size for bound in bounds) else "from main memory"
     name = f"the measured memory copy {where}"
+    if any(bound.between_nodes for bound in bounds):
+        name += ", between nodes also the measured network"
     shown_as = quantity(high.unit, [high.value])
     # A smaller difference is noise in the measured memory copy.
     if high.value > 1.02 * low.value:
@@ -61,7 +64,7 @@ def _bound(facts: Facts, f: PlottedFigure) -> Bound | None:
         speeds = median_speeds(of_session)
         share = share_of_bound(f.pattern, 1.0, _levels(f), f.nodes, speeds)
         if share:
-            bounds.append(Bound(1 / share, f.unit, speeds.by_size))
+            bounds.append(Bound(1 / share, f.unit, speeds.by_size, bool(f.traffic_levels.get("offnode_bytes"))))
     return max(bounds, key=_value, default=None)
 
 
@@ -72,7 +75,7 @@ def _bounding_levels(f: PlottedFigure) -> list[Any]:
 
 
 def _levels(f: PlottedFigure) -> dict[str, Any]:
-    return {**f.factors, "payload_bytes": f.payload_bytes}
+    return {**f.factors, **f.traffic_levels}
 
 
 def _launched_alike(control: Mapping[str, Any], factors: Mapping[str, Any]) -> bool:

@@ -255,7 +255,7 @@ def size_label(sizes: Sequence[float]) -> Callable[[float], str]:
     return lambda size: power_of_two(int(size))
 
 
-def draw_panel(axes: Axes, panel: Panel, metric: str, bound_name: str = "memory copy") -> Element:
+def draw_panel(axes: Axes, panel: Panel, metric: str, bound_name: str = "bound") -> Element:
     marks: list[Child] = []
     if panel.bounds:
         corners = [(axes.x.fraction(size), 1 - axes.y.clipped(bound.value)) for size, bound in panel.bounds]
