@@ -69,7 +69,8 @@ def _imported(run: Source, options: Options, version: str) -> Imported:
     results = [
         kernel_result(
             run, match.start(), KERNELS[match[1]][0], float(match[2]) / 1e3 / nodes, match.group(4, 5, 3),
-            settings=variant, verified=not wrong, original={"name": "Best Rate", "value": float(match[2]), "unit": "MB/s"},
+            settings=variant, verified=not wrong,
+            original={"name": "Best Rate", "value": float(match[2]), "unit": "MB/s"},
         )
         for match in figures
     ]  # fmt: skip

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 
 from longshore_study.analyses.history import HistoryRow
 from longshore_study.base.texts import change, counted, figure, plain_number, quantity
-from longshore_study.report.curves import PANELS_SHOWN, folded_panels
 from longshore_study.report.facts import Facts
 from longshore_study.report.labels import Naming, metric_title, naming, pattern_title
 from longshore_study.report.marks import SERIES_COUNT, Axes, chart, legend, line, mark, series_look
 from longshore_study.report.markup import Child, Element, element, remark, section
+from longshore_study.report.panels import PANELS_SHOWN, folded_panels
 from longshore_study.report.scales import Scale, log_around, round_numbers
 from longshore_study.stats.change_points import STEP, ChangePoint
 

@@ -94,6 +94,11 @@ def for_figures(values: Sequence[float]) -> Scale:
     return linear_from_zero(positive)
 
 
+def titled(title: str, scale: Scale) -> str:
+    """The title of an axis, which says whether the axis is logarithmic."""
+    return title + (", log axis" if scale.logarithmic else "")
+
+
 def round_numbers(last: int, step: int) -> list[float]:
     """Ticks for numbers from 1 to `last`: 1, and the multiples of `step`."""
     return [1.0, *(float(k) for k in range(max(1, step), last + 1, max(1, step)) if k > 1)]
