@@ -16,7 +16,7 @@ from longshore_study.report.labels import pattern_title
 from longshore_study.report.marks import named_axis, strip, vertical
 from longshore_study.report.markup import Child, Element, element, percent, remark
 from longshore_study.report.scales import Scale
-from longshore_study.report.tables import column_heads
+from longshore_study.report.tables import number_cell, strip_table
 
 _WORDS = {
     "in cache?": "“In cache?”: a figure above the copy from main memory has its data in a cache.",
@@ -138,16 +138,14 @@ def _table(facts: Facts, best: list[BestChoiceOfSide]) -> Element:
             element(
                 "th", element("b", pattern_title(entry.pattern)), " ", _soft(choice.where), class_="c-name", scope="row"
             ),
-            element("td", figure(choice.best.value, choice.best.unit), class_="c-value number"),
+            number_cell("value", figure(choice.best.value, choice.best.unit)),
         ]
         if shares:
             cells += [element("td", _bar(entry, scale), class_="c-plot")]
-            cells.append(element("td", share_and_remark(choice.best, "no bound"), class_="c-share number"))
+            cells.append(number_cell("share", share_and_remark(choice.best, "no bound")))
         cells.append(_choice(entry, with_side=len(facts.sides) > 1))
         rows.append(element("tr", cells))
-    return element(
-        "table", column_heads(heads), element("tbody", rows), class_="strips best" if shares else "plain bare"
-    )
+    return strip_table(heads, rows, "strips best" if shares else "plain bare")
 
 
 def _choice(entry: BestChoiceOfSide, *, with_side: bool) -> Element:

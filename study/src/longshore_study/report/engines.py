@@ -11,8 +11,8 @@ from longshore_study.metrics.engines import PERCENTILES, EngineSummary, Hop, eng
 from longshore_study.report.facts import Facts
 from longshore_study.report.labels import Naming, naming, pattern_title
 from longshore_study.report.marks import legend
-from longshore_study.report.markup import Child, Element, element, percent, remark, section
-from longshore_study.report.tables import scroll_table, strip_row, strip_table
+from longshore_study.report.markup import Child, Element, details, element, percent, remark, section
+from longshore_study.report.tables import number_cell, scroll_table, strip_row, strip_table
 
 MAX_UNFOLDED = 12
 """The table of hops is folded if there are more variants."""
@@ -44,9 +44,8 @@ def _block(title: str, summaries: Sequence[EngineSummary]) -> Element:
         remark(note),
         legend([("square", style, name) for name, style in PARTS]),
         _times(summaries, names),
-        element(
-            "details",
-            element("summary", "Messages, hop by hop"),
+        details(
+            "Messages, hop by hop",
             remark(
                 "Of one operation, all ranks together. Fill: items sent, relative to the capacity of the messages. "
                 "Latency: from the push of an item to its delivery; – where clocks differ or nothing was timed."
@@ -82,8 +81,8 @@ def _time_row(summary: EngineSummary, names: Naming) -> Element:
         )
         start += width
     drawn = element("svg", bars, class_="strip", aria_hidden="true")  # the numbers say the same
-    numbers = [*(("share", share(part)) for part in parts), ("median", seconds(summary.seconds))]
-    return strip_row(names.markup(summary.factors), drawn, numbers)
+    numbers = [number_cell("share", share(part)) for part in parts]
+    return strip_row(names.markup(summary.factors), drawn, numbers, number_cell("median", seconds(summary.seconds)))
 
 
 def _hops(summaries: Sequence[EngineSummary], names: Naming) -> Element:
