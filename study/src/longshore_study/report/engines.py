@@ -109,14 +109,12 @@ def _hop_rows(summary: EngineSummary, names: Naming) -> list[list[Child]]:
 
 
 def _hop_texts(hop: Hop) -> list[str]:
-    numbers = hop.numbers
-    offnode = numbers.get("offnode_bytes")
     return [
         hop.direction,
         str(hop.hop),
-        figure(numbers.get("messages")),
+        figure(hop.numbers.get("messages")),
         "–" if hop.fill is None else share(hop.fill),
         ratio(hop.wire_per_payload),
-        figure(offnode / 1e6 if offnode is not None else None),
-        figure(numbers.get("refusals")),
+        figure(hop.offnode_megabytes),
+        figure(hop.numbers.get("refusals")),
     ]
