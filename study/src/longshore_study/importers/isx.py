@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from statistics import fmean, median
 from typing import Any
@@ -39,7 +39,7 @@ _PHASES = {
 _PRINTED = 1.1e-6  # screen and log have six decimals
 
 
-@dataclass
+@dataclass(frozen=True)
 class _IsxRun:
     """The data of one run, from screen output, log, or both."""
 
@@ -104,15 +104,15 @@ def _runs(screen: _IsxRun | None, log: Log | None) -> list[_IsxRun]:
             "run instead",
         )
     if screen is None:
-        return [_with_log(_IsxRun(log.transport, _exchange_of(log)), log, times) for times in log.runs]
+        return [_IsxRun(exchange=_exchange_of(log), times=times, **log.settings) for times in log.runs]
     if difference := log.differs_from(vars(screen)):
         raise log.printed.error(0, f"screen and log are from different runs: {difference}")
     if log.repeats:
-        screen.warnings.append(
+        warning = (
             f"{log.printed.name}: every line of times in the log is the same, a bug of ISx 1.1 over MPI; only the "
             "averages of the screen output are imported"
         )
-        return [_with_log(screen, log, {})]
+        return [replace(_with_log(screen, log, {}), warnings=[warning])]
     times = log.runs[-1]  # ISx appends to its log, so the screen output is of the last run
     for name, printed in (("TOTAL", screen.total), ("ATA_KEYS", screen.all2all)):
         if printed is not None and name in times:
@@ -127,18 +127,16 @@ def _runs(screen: _IsxRun | None, log: Log | None) -> list[_IsxRun]:
 
 
 def _with_log(run: _IsxRun, log: Log, times: dict[str, list[float]]) -> _IsxRun:
-    run.transport, run.ranks, run.iterations, run.times = log.transport, log.ranks, log.iterations, times
-    run.max_key, run.why_incomplete = log.max_key, None
-    run.keys, run.scaling, run.order = log.keys or run.keys, log.scaling or run.scaling, log.order or run.order
-    run.exchange = run.exchange or _exchange_of(log)
-    return run
+    exchange = run.exchange or _exchange_of(log)
+    return replace(run, exchange=exchange, times=times, why_incomplete=None, **log.settings)
 
 
 def _exchange_of(log: Log) -> str | None:
     """The exchange of the run of a log. Logs of the one-sided and of the two-sided MPI form have
     the same name, but the one-sided form does not exchange counts."""
-    if log.transport != "mpi":
-        return "put" if log.transport == "shmem" else None
+    transport = log.settings["transport"]
+    if transport != "mpi":
+        return "put" if transport == "shmem" else None
     names = log.runs[0] if log.runs else {}
     return "rma" if "COMPUTE_OFFSETS" in names and "ATA_COUNTS" not in names else "alltoallv"
 

@@ -33,14 +33,8 @@ _MOST_LINES = 5_000_000
 @dataclass
 class Log:
     printed: Source
-    transport: str
-    ranks: int
-    max_key: int
-    iterations: int
-    scaling: str | None
-    keys: int | None
-    """Number of keys per process."""
-    order: str | None
+    settings: dict[str, Any]
+    """The facts of the first lines that are known, by the names of the members of `_IsxRun`."""
     runs: list[dict[str, list[float]]]
     """One dictionary per run. It has a list for each column of times: the seconds of each line, one
     line per process and iteration. Empty if `repeats`."""
@@ -50,8 +44,8 @@ class Log:
 
     def differs_from(self, screen: dict[str, Any]) -> str | None:
         """The first contradiction to a screen output. None if both may be of the same run."""
-        logged = {"ranks": self.ranks, "iterations": self.iterations, "keys": self.keys, "scaling": self.scaling}
-        for name, value in logged.items():
+        for name in ("ranks", "iterations", "keys", "scaling"):
+            value = self.settings.get(name)
             if value is not None and screen.get(name) not in (None, value):
                 return f"{name} {screen[name]} on the screen, {value} in the log"
         return None
@@ -76,24 +70,15 @@ def read_log(printed: Source, head: re.Match[str]) -> Log:
         )
     blocks = [rows[first : first + expected] for first in range(0, len(rows), expected)]
     repeats = head[1] == "MPI" and expected > 1 and all(row == block[0] for block in blocks for row in block)
-    columns = [index for index, name in enumerate(names) if name.endswith(" (sec)")]
-    return Log(
-        printed=printed,
-        transport=head[1].lower(),
-        ranks=ranks,
-        max_key=int(head[3], 0),
-        iterations=iterations,
-        scaling=scaling,
-        keys=keys,
-        order=next((order for word, order in _ORDERS if word in description), None),
-        runs=[]
-        if repeats
-        else [
-            {names[index].removesuffix(" (sec)"): [float(row[index]) for row in block] for index in columns}
-            for block in blocks
-        ],
-        repeats=repeats,
-    )
+    columns = {name.removesuffix(" (sec)"): index for index, name in enumerate(names) if name.endswith(" (sec)")}
+    runs = [{name: [float(row[index]) for row in block] for name, index in columns.items()} for block in blocks]
+    order = next((order for word, order in _ORDERS if word in description), None)
+    settings = {
+        "transport": head[1].lower(), "ranks": ranks, "max_key": int(head[3], 0), "iterations": iterations,
+        "scaling": scaling, "keys": keys, "order": order,
+    }  # fmt: skip
+    known = {name: value for name, value in settings.items() if value is not None}
+    return Log(printed, known, [] if repeats else runs, repeats)
 
 
 def _rows(printed: Source) -> tuple[list[str], list[list[str]]]:

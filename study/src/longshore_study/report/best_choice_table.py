@@ -13,8 +13,8 @@ from longshore_study.patterns import CONTROL
 from longshore_study.report.facts import Facts
 from longshore_study.report.fastest import fastest, share_and_remark
 from longshore_study.report.labels import pattern_title
-from longshore_study.report.marks import named_axis, strip, vertical
-from longshore_study.report.markup import Child, Element, element, percent, remark
+from longshore_study.report.marks import bar, named_axis, strip, vertical
+from longshore_study.report.markup import Child, Element, element, remark
 from longshore_study.report.scales import Scale
 from longshore_study.report.tables import number_cell, strip_table
 
@@ -198,8 +198,8 @@ def _bar(entry: BestChoiceOfSide, scale: Scale) -> Element:
     name, best_share = f"{pattern_title(entry.pattern)} {entry.choice.where}".rstrip(), entry.choice.best.share
     if best_share is None:
         return strip(vertical(scale, 1.0, "bound"), label=f"{name}: share of the bound not known")
-    bar = element("rect", x="0", y="28%", height="44%", width=percent(scale.clipped(best_share)), class_="bar s1")
-    return strip(bar, vertical(scale, 1.0, "bound"), label=f"{name}: {share(best_share)} of the bound")
+    share_bar = bar(0.0, scale.clipped(best_share), "s1", height=0.44)
+    return strip(share_bar, vertical(scale, 1.0, "bound"), label=f"{name}: {share(best_share)} of the bound")
 
 
 def _details(facts: Facts) -> list[str]:

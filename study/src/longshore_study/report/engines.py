@@ -10,8 +10,8 @@ from longshore_study.base.texts import figure, ratio, seconds, share
 from longshore_study.metrics.engines import PERCENTILES, EngineSummary, Hop, engine_summaries
 from longshore_study.report.facts import Facts
 from longshore_study.report.labels import Naming, naming, pattern_title
-from longshore_study.report.marks import legend
-from longshore_study.report.markup import Child, Element, details, element, percent, remark, section
+from longshore_study.report.marks import bar, legend
+from longshore_study.report.markup import Child, Element, details, element, remark, section
 from longshore_study.report.tables import number_cell, scroll_table, strip_row, strip_table
 
 MAX_UNFOLDED = 12
@@ -76,9 +76,7 @@ def _time_row(summary: EngineSummary, names: Naming) -> Element:
     start = 0.0
     for part, (_, style) in zip(parts, PARTS, strict=True):
         width = min(part, 1.0 - start)
-        bars.append(
-            element("rect", x=percent(start), y="25%", width=percent(width), height="50%", class_=f"bar {style}")
-        )
+        bars.append(bar(start, start + width, style, height=0.5))
         start += width
     drawn = element("svg", bars, class_="strip", aria_hidden="true")  # the numbers say the same
     numbers = [number_cell("share", share(part)) for part in parts]
