@@ -207,7 +207,7 @@ def _details(facts: Facts) -> list[str]:
     failed = len(facts.failed) + sum(len(of_machine.failed) for of_machine in facts.simulated.values())
     sessions = {(launch.study, launch.tag, launch.session) for launch in launches}
     figures = facts.main_figures
-    wrong = sum(1 for a in facts.absent if a.reason.startswith("failed"))
+    wrong = sum(reason.startswith("failed") for _, _, reason in facts.absent)
     text = f"{counted(len(launches), 'launch', 'launches')} in {counted(len(sessions), 'session')}, "
     text += "all complete" if not failed else f"{failed} of them failed or incomplete"
     checked = sum(1 for f in figures if f.verified is not None)

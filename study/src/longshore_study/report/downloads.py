@@ -96,9 +96,9 @@ def report_json(facts: Facts, rows: list[dict[str, Any]]) -> bytes:
         },
         "figures": rows,
         "absent": [
-            {"side": a.side, "pattern": a.pattern, "factors": a.factors, "reason": a.reason}
+            {"side": side, "pattern": key.pattern, "factors": key.shown_factors, "reason": reason}
             for kind in (facts, *facts.simulated.values())
-            for a in kind.absent
+            for side, key, reason in kind.absent
         ],
         "simulated_rows": [compare_document.row_document(row) for row in facts.simulated_rows],
         "launches": [

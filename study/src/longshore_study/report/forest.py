@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from longshore_study.base.groups import grouped
-from longshore_study.base.texts import Quantity, counted, plain_number, quantity, ratio, share
+from longshore_study.base.texts import Quantity, plain_number, quantity, ratio, share
 from longshore_study.compare.comparison import Comparison
 from longshore_study.compare.judged_row import JudgedRow
 from longshore_study.patterns import pattern_rank
@@ -107,7 +107,7 @@ def _group(comparison: Comparison, rows: list[JudgedRow], scale: Scale) -> Eleme
         folded(
             ordered,
             ROWS_SHOWN,
-            lambda more: f"{counted(more, 'more row')}, the least remarkable",
+            "less remarkable row",
             lambda some: _table(comparison, some, names, (scale, shown_as)),
         ),
         class_="group",

@@ -53,9 +53,7 @@ def _tag(tag: str, rows: Sequence[GuidelineRow], *, titled: bool) -> Child:
         element("h3", tag) if titled else None,
         element("p", summary),
         remark(f"All: {names.constant_text}.") if names.constant else None,
-        *folded(
-            ordered, ROWS_SHOWN, lambda more: counted(more, "more guideline"), lambda some: _table(tag, some, names)
-        ),
+        *folded(ordered, ROWS_SHOWN, "more guideline", lambda some: _table(tag, some, names)),
     ]
 
 

@@ -45,7 +45,7 @@ def launch_dots(facts: Facts, figures: Sequence[PlottedFigure]) -> Element | Non
         folded(
             groups,
             ROWS_SHOWN,
-            lambda more: counted(more, "slower variant"),
+            "slower variant",
             lambda some: _table(facts, some, names, scale, drawn_bounds),
         ),
         class_="group",

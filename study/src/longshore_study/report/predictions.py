@@ -59,7 +59,7 @@ def ratio_table(rows: Sequence[Prediction | PredictedTime], times: Mapping[str, 
     """A table. Each row shows its ratio on a strip (a small plot), and its times as numbers.
     `times`: the heads of the last columns, with the attribute that has the seconds. Further rows
     are folded. REQUIRES: all rows have a ratio."""
-    return folded(rows, ROWS_SHOWN, lambda more: f"{more} more", lambda some: _table(some, times, names))
+    return folded(rows, ROWS_SHOWN, "more prediction", lambda some: _table(some, times, names))
 
 
 def _table(rows: Sequence[Prediction | PredictedTime], times: Mapping[str, str], names: Naming) -> Element:

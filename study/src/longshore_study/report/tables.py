@@ -6,19 +6,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
+from longshore_study.base.texts import counted
 from longshore_study.report.markup import Child, Element, details, element
 
 Row = TypeVar("Row")
 
 
-def folded(
-    rows: Sequence[Row], shown: int, summary: Callable[[int], str], table: Callable[[Sequence[Row]], Child]
-) -> list[Child]:
-    """A table of the first `shown` rows, and a folded table of the remaining rows. `summary` makes
-    the heading of the folded table from its number of rows."""
+def folded(rows: Sequence[Row], shown: int, what: str, table: Callable[[Sequence[Row]], Child]) -> list[Child]:
+    """A table of the first `shown` rows, and a folded table of the remaining rows. `what` names one
+    of the remaining rows, such as `more line`."""
     if len(rows) <= shown:
         return [table(rows)]
-    rest = details(summary(len(rows) - shown), table(rows[shown:]))
+    rest = details(counted(len(rows) - shown, what), table(rows[shown:]))
     return [table(rows[:shown]), rest]
 
 
