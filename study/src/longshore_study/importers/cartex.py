@@ -67,7 +67,7 @@ def _imported(run: Source, options: Options) -> Imported:
         original={"name": "tp. median", "value": throughput, "unit": "GB/s"},
     )  # fmt: skip
     cell: dict[str, Any] = {"program": "cartex", "transport": "mpi", **({"ranks": ranks} if ranks else {})}
-    if ranks and options.ranks_per_node:
-        cell |= {"nodes": records.node_count(ranks, options.ranks_per_node), "ranks_per_node": options.ranks_per_node}
+    if nodes := options.nodes_of(ranks):
+        cell |= {"nodes": nodes, "ranks_per_node": options.ranks_per_node}
     header = {"program": {"name": "cartex"}, "transport": {"name": "mpi"}, "ranks": ranks, "nodes": cell.get("nodes")}
     return Imported(cell, whole_records(header, [result]))

@@ -68,8 +68,7 @@ def _imported(run: Source, options: Options, mode: str) -> Imported:
         original={"name": "total", "value": mean, "unit": "s"},
     )  # fmt: skip
     locales = integer(r"(?:-nl|--numLocales)[ =]?(\d+)", run.before)
-    per_node = options.ranks_per_node
-    nodes = locales or (records.node_count(tasks, per_node) if per_node else None)
+    nodes = locales or options.nodes_of(tasks)
     cell: dict[str, Any] = {"program": "chapel-isx", "ranks": tasks, **({"nodes": nodes} if nodes else {})}
     header = {"program": {"name": "Chapel ISx"}, "transport": {"name": "chapel"}, "ranks": tasks, "nodes": nodes}
     return Imported(cell, whole_records(header, [result]))

@@ -58,10 +58,7 @@ FORMATS = {
 """Of several matching signatures, the first counts: chapel-ig accepts every command line of Chapel,
 so it follows the other programs of Chapel."""
 ALIASES = {
-    "chapel_ig": "chapel-ig",
     "chapel": "chapel-ig",
-    "chapel_stream": "chapel-stream",
-    "chapel_isx": "chapel-isx",
     "records": "longshore-bench",
     "longshore": "longshore-bench",
 }
@@ -78,7 +75,8 @@ _MAX_RECORDS_BYTES = 1024 * 2**20  # a record of longshore-bench has 250 bytes p
 
 
 def format_name(name: str) -> str:
-    name = ALIASES.get(name.lower(), name.lower())
+    name = name.lower().replace("_", "-")
+    name = ALIASES.get(name, name)
     if name not in FORMATS:
         known = ", ".join(FORMATS)
         raise UsageError(f"unknown format '{name}'{suggestion(name, FORMATS)} (known: {known})")

@@ -87,8 +87,8 @@ def _imported(run: Source, options: Options, head: re.Match[str]) -> Imported:
         why_incomplete = "IMB's output ends in the middle of a line"
     run.refuse_incomplete(why_incomplete, options)
     cell: dict[str, Any] = {"program": "imb", "transport": "mpi", "ranks": most}
-    if options.ranks_per_node:
-        cell["nodes"] = records.node_count(most, options.ranks_per_node)
+    if nodes := options.nodes_of(most):
+        cell["nodes"] = nodes
     header = {"program": {"name": "IMB", "version": head[1]}, "transport": {"name": "mpi"},
               "ranks": most, "nodes": cell.get("nodes")}  # fmt: skip
     return Imported(cell, whole_records(header, results), why_incomplete=why_incomplete)

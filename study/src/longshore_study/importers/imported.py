@@ -50,6 +50,10 @@ class Options:
     program: str | None = None
     """Name of the program, for formats for any program. The default is the name of the metric."""
 
+    def nodes_of(self, ranks: int | None) -> int | None:
+        """The number of nodes of so many ranks. None if it is not known."""
+        return records.node_count(ranks, self.ranks_per_node) if ranks and self.ranks_per_node else None
+
 
 @dataclass(frozen=True, slots=True)
 class Source:

@@ -194,11 +194,8 @@ def _imported(source: Source, options: Options, run: _IsxRun) -> Imported:
     # effect.
     variant |= {"order": run.order or "round-robin"} if run.transport == "shmem" else {}
     cell: dict[str, Any] = {"program": "isx", "transport": run.transport, "ranks": run.ranks}
-    if options.ranks_per_node:
-        cell |= {
-            "nodes": records.node_count(run.ranks, options.ranks_per_node),
-            "ranks_per_node": options.ranks_per_node,
-        }
+    if nodes := options.nodes_of(run.ranks):
+        cell |= {"nodes": nodes, "ranks_per_node": options.ranks_per_node}
     header = {"program": {"name": "ISx", "version": run.version}, "transport": {"name": run.transport},
               "ranks": run.ranks, "nodes": cell.get("nodes")}  # fmt: skip
     return Imported(cell, whole_records(header, _records(run, variant)), run.warnings, run.why_incomplete)

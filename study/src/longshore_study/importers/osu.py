@@ -112,8 +112,8 @@ def _imported(run: Source, options: Options, head: re.Match[str], command: str) 
     cell: dict[str, Any] = {"program": "osu", "transport": transport}
     if ranks:
         cell["ranks"] = ranks
-    if ranks and options.ranks_per_node:
-        cell["nodes"] = records.node_count(ranks, options.ranks_per_node)
+    if nodes := options.nodes_of(ranks):
+        cell["nodes"] = nodes
     header = {"program": {"name": "OSU micro-benchmarks", "version": head[3]}, "transport": {"name": transport},
               "ranks": ranks, "nodes": cell.get("nodes")}  # fmt: skip
     return Imported(cell, whole_records(header, results))
