@@ -114,7 +114,7 @@ def bash_offers(tmp_path: Path, typed: str) -> list[str]:
 
 
 def test_bash_completes(tmp_path: Path) -> None:
-    assert bash_offers(tmp_path, "longshore import chap") == ["chapel-ig", "chapel-stream", "chapel-isx"]
+    assert bash_offers(tmp_path, "longshore import chap") == ["chapel-isx", "chapel-stream", "chapel-ig"]
     for tag in ("$(touch pwned)", "a b", "*", "img:1", "img:2"):
         store_launch(Store(tmp_path / "results"), tag, "monday", [halo("waitall", 1.0)], study="s")
     everything = bash_offers(tmp_path, "longshore guidelines ")
@@ -161,7 +161,7 @@ HOSTILE_TAGS = ("$(touch pwned)", "a b", "*", "img:1")
 def test_zsh_completes(tmp_path: Path) -> None:
     for tag in HOSTILE_TAGS:
         store_launch(Store(tmp_path / "results"), tag, "monday", [halo("waitall", 1.0)], study="s")
-    assert zsh_offers(tmp_path, "longshore import chap") == ["chapel-ig", "chapel-stream", "chapel-isx"]
+    assert zsh_offers(tmp_path, "longshore import chap") == ["chapel-isx", "chapel-stream", "chapel-ig"]
     assert set(zsh_offers(tmp_path, "longshore guidelines ")) == set(HOSTILE_TAGS)
     assert zsh_offers(tmp_path, "longshore guidelines img:") == ["img:1"]
     assert "results/" in zsh_offers(tmp_path, "longshore run ")

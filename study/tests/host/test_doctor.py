@@ -13,8 +13,9 @@ import pytest
 from longshore_study.base.near_and_far import CacheLineSeconds
 from longshore_study.cli import command_line
 from longshore_study.host import doctor, line_probe
-from longshore_study.host.doctor import OK, UNKNOWN, WARN, CheckResult, Machine
+from longshore_study.host.doctor import OK, UNKNOWN, WARN, CheckResult
 from longshore_study.host.fixed_work_probe import CoreNoise, measure, noise_and_core_speeds, noise_of
+from longshore_study.host.machine import Machine
 from started_programs import write_script
 
 

@@ -150,6 +150,18 @@ def test_a_run_that_was_cut_short_before_another_one_is_not_lost(
     ]
 
 
+def test_each_run_of_a_store_has_the_cell_above_it(place: Path) -> None:
+    both: list[dict[str, Any]] = []
+    for mode, ranks in (("waitall", 2), ("persistent", 4)):
+        cell = {"program": "halo", "ranks": ranks}
+        both.append({"record": "study", "schema": 1, "study": "s", "tag": "t", "session": "a", "cell": cell})
+        both += run(mode, 1000.0, ranks=ranks)
+    both.remove({"record": "end", "status": "ok"})  # the first run is cut short
+    assert main(["import", "longshore-bench", written(place / "both.jsonl", both), "--tag", "t", "--partial"]) == 0
+    found = {one.results[0]["variant"]["mode"]: one.cell["ranks"] for one in Store("longshore-results").launches()}
+    assert found == {"waitall": 2, "persistent": 4}
+
+
 def test_the_same_records_twice_are_one_launch(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     once = run("waitall", 1000.0)
     file = written(place / "twice.jsonl", [*once, *once, *run("waitall", 1001.0)])

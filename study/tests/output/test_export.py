@@ -65,7 +65,7 @@ def test_json_lines_go_to_a_file(results: Store, tmp_path: Path) -> None:
     ("name", "begin"),
     [
         ("figures.csv", b"study,tag,"),
-        ("FIGURES.JSON", b'{\n "schema"'),
+        ("FIGURES.JSON", b'{"schema"'),
         ("figures.jsonl", b'{"study"'),
         ("figures.ndjson", b'{"study"'),
         ("figures.md", b"| "),

@@ -97,7 +97,7 @@ def test_predicted_and_measured_stand_side_by_side(page: Tag) -> None:
 def test_every_launch_is_counted_and_every_figure_can_be_downloaded(facts: Facts, page: Tag) -> None:
     row = page.one("section", id="missing").all("tbody")[0].all("tr")[0]
     assert [cell.text for cell in row.all("td")][4:6] == ["9", "0"]
-    rows = list(csv.DictReader(io.StringIO(downloads.figures_csv(downloads.figure_rows(facts)))))
+    rows = list(csv.DictReader(io.StringIO(downloads.figures_csv(downloads.figure_rows(facts)).decode())))
     assert {(row["factor_transport"], row["simulated"]) for row in rows} == {
         ("mpi", ""),
         ("simulated", "cray 1"),

@@ -15,6 +15,7 @@ from longshore_study.cli.command_line import main
 from longshore_study.compare.differences import differences, in_words
 from longshore_study.execution.session_folder import Target
 from longshore_study.host import elf
+from longshore_study.host.machine import Machine
 from longshore_study.store import launch_properties, provenance
 from longshore_study.store.launch_store import Store
 from longshore_study.store.provenance import Program, collect, of_launch, store_provenance
@@ -38,7 +39,7 @@ def test_image_firmware_and_environment_are_read(tmp_path: Path, monkeypatch: py
     write(tmp_path, "/proc/cmdline", "ro iommu=pt api_key=abc\n")
     monkeypatch.setenv("LOADEDMODULES", "craype:cray-mpich/8.1.27")
     monkeypatch.setenv("PE_ENV", "GNU")
-    assert collect([], tmp_path) == {
+    assert collect([], Machine(tmp_path)) == {
         "image pretty_name": "SUSE Linux Enterprise 15 SP5",
         "image build_id": "2030-01",
         "image /etc/cray-release": "CPE 23.09",
@@ -50,9 +51,9 @@ def test_image_firmware_and_environment_are_read(tmp_path: Path, monkeypatch: py
         "firmware microcode": "0xa0011d1",
         "kernel options": "ro iommu=pt api_key=(masked)",
     }
-    assert collect([], tmp_path / "nowhere").keys() == {"modules", "environment PE_ENV"}
+    assert collect([], Machine(tmp_path / "nowhere")).keys() == {"modules", "environment PE_ENV"}
     monkeypatch.setenv("PE_ENV", "\udcff")  # a byte that is no text
-    assert collect([], tmp_path / "nowhere")["environment PE_ENV"] == "?"
+    assert collect([], Machine(tmp_path / "nowhere"))["environment PE_ENV"] == "?"
 
 
 def test_fractions_among_properties_have_no_exponents(tmp_path: Path) -> None:
@@ -86,7 +87,7 @@ def test_the_values_of_a_side_fit_one_line() -> None:
 
 def test_the_build_ids_are_those_that_readelf_prints(tmp_path: Path) -> None:
     shell = Path(shutil.which("bash") or "/bin/bash")
-    found = collect([Program(str(shell))], tmp_path)
+    found = collect([Program(str(shell))], Machine(tmp_path))
     libraries = {name.removeprefix("build-id ") for name in found}
     assert "libc.so.6" in libraries
     listed = subprocess.run(["ldd", shell], capture_output=True, text=True, check=True).stdout

@@ -81,12 +81,12 @@ def ratio(value: float | None) -> str:
     return f"{value:.3f}" if 0.01 <= value < 10 else _significant(value)
 
 
-def ratio_in_words(value: float) -> str:
-    """The ratio of a metric for which higher is better: 0.0572 -> "17.5 times lower"."""
+def ratio_in_words(value: float, above: str = "higher", below: str = "lower") -> str:
+    """0.0572 -> "17.5 times lower", 1.021 -> "2.1 % higher"."""
     if not math.isfinite(value) or value <= 0:
         return "not comparable"
     larger = max(value, 1 / value)
-    direction = "higher" if value > 1 else "lower"
+    direction = above if value > 1 else below
     if larger >= 1.5:
         return f"{_significant(larger)} times {direction}"
     return f"{abs(value - 1) * 100:.1f}{_THIN_SPACE}% {direction}"

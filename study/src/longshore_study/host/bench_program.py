@@ -23,16 +23,12 @@ def find_bench(asked_for: str | None = None, environment: Mapping[str, str] | No
             if path is None:
                 raise LongshoreError(f"{source} names '{name}', which is not an executable program")
             return str(Path(path).absolute())
-    folders = [Path(sys.argv[0]).parent, Path(sys.executable).parent]
-    for folder in folders:
-        path = shutil.which(BENCH, path=str(folder))
-        if path is not None:
-            return str(Path(path).absolute())
-    path = shutil.which(BENCH)
+    folders = list(dict.fromkeys(str(Path(program).parent) for program in (sys.argv[0], sys.executable)))
+    found = (shutil.which(BENCH, path=folder) for folder in (*folders, None))
+    path = next(filter(None, found), None)
     if path is None:
-        searched = ", ".join(dict.fromkeys(str(folder) for folder in folders))
         raise LongshoreError(
-            f"{BENCH} was not found in {searched} or on PATH; "
+            f"{BENCH} was not found in {', '.join(folders)} or on PATH; "
             "build it with 'make build', or name it with --bench PATH or LONGSHORE_BENCH"
         )
     return str(Path(path).absolute())

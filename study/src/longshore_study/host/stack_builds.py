@@ -74,14 +74,13 @@ def builds() -> list[Build]:
 
 def with_unique_names(found: Iterable[Stack]) -> list[Stack]:
     """The stacks, renamed so that no build replaces a build of another installation. An MPI with a
-    build (same launcher and version) gets the name of that build. An MPI without a build keeps its
-    name, unless a build or an earlier stack has this name; then a number follows. Only MPIs are
-    built, so other stacks keep their names."""
+    build (same launcher and version) gets the name of that build. Any other stack keeps its name,
+    unless a build or an earlier stack has this name; then a number follows."""
     built = {(os.path.realpath(build.mpirun), build.version): build.name for build in builds()}
     taken = set(built.values())
     named = []
     for stack in found:
-        name = built.get((os.path.realpath(stack.launcher), stack.version)) if stack.what == MPI else stack.name
+        name = built.get((os.path.realpath(stack.launcher), stack.version)) if stack.what == MPI else None
         if name is None:
             numbered = (f"{stack.name}-{number}" for number in itertools.count(2))
             name = next(name for name in itertools.chain([stack.name], numbered) if name not in taken)

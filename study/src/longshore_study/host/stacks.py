@@ -6,9 +6,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from longshore_study.host.answers import output_of
@@ -49,23 +48,14 @@ class Stack:
 
 
 def find_stacks(search: Iterable[str] = ()) -> list[Stack]:
-    """All stacks without duplicates, MPI first."""
+    """All stacks without duplicates, MPI first. Two installations of one version have one name:
+    `stack_builds.with_unique_names` tells them apart."""
     folders = list(dict.fromkeys(_bin_folders(search)))
     modules = available_modules()
     stacks: dict[tuple[str, str], Stack] = {}
     for stack in (*_mpis(folders, modules), *_shmems(folders, modules), *_ucxs(folders, modules)):
         stacks.setdefault((stack.what, (stack.launcher and str(Path(stack.launcher).resolve())) or stack.prefix), stack)
-    return _with_unique_names(stacks.values())
-
-
-def _with_unique_names(stacks: Iterable[Stack]) -> list[Stack]:
-    counts: Counter[str] = Counter()
-    named = []
-    for stack in stacks:
-        counts[stack.name] += 1
-        count = counts[stack.name]
-        named.append(stack if count == 1 else replace(stack, name=f"{stack.name}-{count}"))
-    return named
+    return list(stacks.values())
 
 
 def _bin_folders(search: Iterable[str]) -> Iterator[Path]:

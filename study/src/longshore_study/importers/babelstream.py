@@ -18,6 +18,7 @@ from typing import Any
 
 from longshore_study.importers.imported import Imported, Options, Source, aggregate_result, whole_records
 from longshore_study.importers.run_texts import finite_number, runs_of, whole
+from longshore_study.importers.stream import kernel_result
 from longshore_study.store import records
 from longshore_study.store.records import Record
 
@@ -38,21 +39,19 @@ _BANDWIDTH = re.compile(r"^Bandwidth \((\S+)\):[ \t]+(\S+)[ \t]*$", re.MULTILINE
 
 
 def read(source: Source, options: Options) -> list[Imported]:
-    return [
-        _imported(source, options, text, offset) for text, offset in runs_of(source, _BEGIN, "BabelStream, or its CSV")
-    ]
+    return [_imported(run, options) for _, run in runs_of(source, _BEGIN, "BabelStream, or its CSV")]
 
 
-def _imported(source: Source, options: Options, text: str, offset: int) -> Imported:
-    is_csv = text.startswith("function,")
-    results = list(_csv_results(source, text, offset) if is_csv else _printed_results(source, text, offset))
+def _imported(run: Source, options: Options) -> Imported:
+    text = run.text
+    results = list(_csv_results(run) if text.startswith("function,") else _printed_results(run))
     kernels = {result["variant"]["kernel"] for result in results}
     if not results:
-        raise source.error(offset + len(text.rstrip()), "BabelStream's output ends before the first result")
+        raise run.error_at_end("BabelStream's output ends before the first result")
     missing = [name for name in _ALL if KERNELS[name] not in kernels]
     alone = kernels == {"nstream"} or (kernels == {"triad"} and "mean_bandwidth" in results[0]["metrics"])
     why_incomplete = f"BabelStream's output ends without {', '.join(missing)}" if missing and not alone else None
-    source.refuse_incomplete(offset + len(text.rstrip()), why_incomplete, options)
+    run.refuse_incomplete(why_incomplete, options)
     cell: dict[str, Any] = {"program": "babelstream", "nodes": 1, "ranks": 1}
     program = {"name": "BabelStream", "version": _word(r"^Version:[ \t]*(\S+)", text)}
     implementation = _word(r"^Implementation:[ \t]*(.*\S)", text)
@@ -68,7 +67,8 @@ def _word(pattern: str, text: str) -> str | None:
     return match[1] if match else None
 
 
-def _printed_results(source: Source, text: str, offset: int) -> Iterator[Record]:
+def _printed_results(run: Source) -> Iterator[Record]:
+    text = run.text
     precision, size = _word(r"^Precision:[ \t]*(\w+)", text), _word(r"^Array size:[ \t]*([\d.]+ Mi?B)", text)
     elements = _word(r"^Number of elements:[ \t]*(\d+)", text)
     settings: dict[str, Any] = {"scope": "ep", "type": precision or "double"}
@@ -79,72 +79,59 @@ def _printed_results(source: Source, text: str, offset: int) -> Iterator[Record]
     count = _word(r"^Running \w+ (\d+) times", text)
     more: dict[str, Any] = {"repetitions": int(count) if count else 1, "verified": _verified(text)}
     if head := _HEAD.search(text):
-        factor = _unit(source, offset + head.start(), head[1], _UNITS)
+        factor = _gigabytes(run, head)
         for match in _LINE.finditer(text, head.end()):
-            yield _result(source, offset + match.start(), match.groups(), factor, settings, **more)
+            rate = finite_number(run, match.start(), head[1], match[2]) * factor
+            yield kernel_result(
+                run, match.start(), KERNELS[match[1]], rate, match.group(3, 4, 5), settings=settings, **more
+            )
     elif alone := _BANDWIDTH.search(text):
-        factor = _unit(source, offset + alone.start(), alone[1], _UNITS)
-        rate = finite_number(source, offset + alone.start(), alone[1], alone[2])
-        yield aggregate_result(
-            "stream", {"kernel": "triad", **settings}, {"mean_bandwidth": records.metric(rate * factor, "GB/s")}, **more
-        )
+        rate = finite_number(run, alone.start(), alone[1], alone[2]) * _gigabytes(run, alone)
+        yield _mean_result("triad", rate, settings, **more)
 
 
-def _csv_results(source: Source, text: str, offset: int) -> Iterator[Record]:
-    lines = text.split("\n")
+def _csv_results(run: Source) -> Iterator[Record]:
+    lines = run.text.split("\n")
     columns = lines[0].strip().split(",")
     unit = next((name for name in columns if name in _CSV_UNITS), None)
     if unit is None:
-        raise source.error(offset, f"no column of rates (columns: {', '.join(columns)})")
-    begin = offset
-    for line, following in zip(lines, [*lines[1:], ""], strict=True):
+        raise run.error(0, f"no column of rates (columns: {', '.join(columns)})")
+    begin = 0
+    for line in lines:
         words = line.strip().split(",")
         if words[0] in KERNELS:
             if len(words) != len(columns):
-                raise source.error(begin, f"{len(words)} values, but the header has {len(columns)} columns")
+                raise run.error(begin, f"{len(words)} values, but the header has {len(columns)} columns")
             found = dict(zip(columns, words, strict=True))
-            bytes_per_element = whole(source, begin, "sizeof", found["sizeof"])
+            bytes_per_element = whole(run, begin, "sizeof", found["sizeof"])
             settings = {
                 "scope": "ep", "type": "float" if bytes_per_element == 4 else "double",
-                "elements": whole(source, begin, "n_elements", found["n_elements"]),
+                "elements": whole(run, begin, "n_elements", found["n_elements"]),
             }  # fmt: skip
             more: dict[str, Any] = {
-                "repetitions": whole(source, begin, "num_times", found["num_times"]), "verified": _verified(text),
+                "repetitions": whole(run, begin, "num_times", found["num_times"]),
+                "verified": _verified(run.text),
             }  # fmt: skip
+            rate = finite_number(run, begin, unit, found[unit]) * _CSV_UNITS[unit]
             if "runtime" in found:
-                rate = finite_number(source, begin, unit, found[unit])
-                metrics = {"mean_bandwidth": records.metric(rate * _CSV_UNITS[unit], "GB/s")}
-                yield aggregate_result("stream", {"kernel": KERNELS[words[0]], **settings}, metrics, **more)
+                yield _mean_result(KERNELS[words[0]], rate, settings, **more)
             else:
-                figures = (words[0], *(found[name] for name in (unit, "min_runtime", "max_runtime", "avg_runtime")))
-                yield _result(source, begin, figures, _CSV_UNITS[unit], settings, **more)
-        begin += len(line) + (1 if following is not None else 0)
+                times = [found[name] for name in ("min_runtime", "max_runtime", "avg_runtime")]
+                yield kernel_result(run, begin, KERNELS[words[0]], rate, times, settings=settings, **more)
+        begin += len(line) + 1
 
 
-def _result(
-    source: Source, position: int, words: tuple[str | Any, ...], factor: float, settings: dict[str, Any], **more: Any
-) -> Record:
-    """`words`: the name, the rate, and the shortest, the longest and the average time."""
-    rate, shortest, longest, mean = (
-        finite_number(source, position, column, str(word))
-        for column, word in zip(("the rate", "Min", "Max", "Average"), words[1:], strict=True)
-    )
-    if rate <= 0 or not shortest <= mean <= longest:
-        raise source.error(
-            position,
-            f"{words[0]}: needs a rate above 0, and times in the order smallest, average, largest; was it edited?",
-        )
-    metrics = {"best_bandwidth": records.metric(rate * factor, "GB/s")}
-    if shortest > 0:
-        metrics["mean_bandwidth"] = records.metric(rate * factor * shortest / mean, "GB/s")
-    seconds = {"min": shortest, "mean": mean, "max": longest} if shortest > 0 else None
-    return aggregate_result("stream", {"kernel": KERNELS[words[0]], **settings}, metrics, seconds=seconds, **more)
+def _mean_result(kernel: str, rate: float, settings: dict[str, Any], **more: Any) -> Record:
+    """`rate`: of all repetitions together, in GB/s."""
+    metrics = {"mean_bandwidth": records.metric(rate, "GB/s")}
+    return aggregate_result("stream", {"kernel": kernel, **settings}, metrics, **more)
 
 
-def _unit(source: Source, position: int, word: str, units: dict[str, float]) -> float:
-    if word not in units:
-        raise source.error(position, f"'{word}' is not one of {', '.join(units)}")
-    return units[word]
+def _gigabytes(run: Source, line: re.Match[str]) -> float:
+    """The GB/s of one unit of the rates, from the line that names the unit."""
+    if line[1] not in _UNITS:
+        raise run.error(line.start(), f"'{line[1]}' is not one of {', '.join(_UNITS)}")
+    return _UNITS[line[1]]
 
 
 def _verified(text: str) -> bool | None:

@@ -1,29 +1,38 @@
-"""Importer of bale's index-gather (ig) and histogram (histo) apps, text form: seconds and GB/s per
-node of each strategy ("model"). Tables are cyclic.
+"""Importer of bale's index-gather (ig) and histogram (histo) apps: the seconds of each strategy
+("model"), as printed text, or as JSON (-j FILE) with an object of texts per run. Tables are cyclic.
 
-    GB/s per node = bytes per request x requests per PE x PEs per node / seconds
+    Running command on 4 PEs: ./ig -c 4
+         AGP:    0.123 seconds     0.520 GB/s injection bandwidth
 
-A request has 16 bytes in ig (index and answer) and 8 bytes in histo. If bale ran without -c (PEs
-per node), it prints a bandwidth of 0. Such an import needs --ranks-per-node.
+    {"bale_version": "3.00", "app": "./ig", "pes": "4", "num_requests_per_pe": "1000000",
+     "buf_cnt": "1024", "AGP": "0.123456", "Exstack": "0.012345"}
+
+GB/s per node = bytes per request x requests per PE x PEs per node / seconds. A request has 16 bytes
+in ig (index and answer) and 8 bytes in histo. JSON lacks the number of PEs per node. Text has it if
+bale ran with -c; otherwise bale prints a bandwidth of 0.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from longshore_study.importers import bale_json
-from longshore_study.importers.bale_json import APPS
+from longshore_study.base.errors import LongshoreError
 from longshore_study.importers.imported import Imported, Options, Source, aggregate_result, whole_records
-from longshore_study.importers.run_texts import spans
+from longshore_study.importers.json_document import parsed
+from longshore_study.importers.run_texts import runs_of
 from longshore_study.store import records
 from longshore_study.store.records import Record
 
+APPS = {"ig": ("gather", 16, "num_requests_per_pe"), "histo": ("histogram", 8, "num_updates_per_pe")}
+"""Our operation for each app, the bytes per request, and the name of the number of requests."""
 MODELS = {"AGP": ("agp", 1), "AGI": ("agp", 1), "Exstack": ("exstack", 2), "Exstack2": ("exstack2", 4),
           "Conveyor": ("conveyor", 8)}  # fmt: skip
 """Our strategy for each printed name, and its bit in the line "Models Mask". AGI is the old name of
 AGP."""
+_ALL_MODELS = 15
 
 _COMMAND = re.compile(r"Running command on\s+(\d+)\s+PEs?:\s*(\S+)(.*)")
 _VERSION = re.compile(r"Bale Version\s+([\d.]+)\s*\(([^)]*)\)")
@@ -36,108 +45,154 @@ _NUMBERS = {
     "cores_per_node": re.compile(r"^cores_per_node.*:\s*(\d+)\s*$", re.MULTILINE),
     "mask": re.compile(r"^Models Mask.*:\s*(\d+)\s*$", re.MULTILINE),
 }
+_OBJECT = re.compile(r"\{\s*\"bale_version\"[^{}]*\}?")
+_PAIR = re.compile(r'"(\w+)"\s*:\s*"([^"\n]*)"')
 
 
 def read(source: Source, options: Options) -> list[Imported]:
-    if bale_json.holds_json(source.text):
-        return bale_json.read(source, options)
-    commands = list(_COMMAND.finditer(source.text))
-    if not commands:
-        raise source.error(
-            len(source.text.rstrip()), "no line 'Running command on N PEs: ...': not a complete output of bale"
-        )
-    return [_imported(source, options, command, end) for command, end in spans(commands, len(source.text))]
+    if objects := list(_OBJECT.finditer(source.text)):
+        return [_from_json(source.part(match.start(), match.end()), options) for match in objects]
+    commands = runs_of(source, _COMMAND, "Running command on N PEs: ...")
+    return [_from_text(text, options, command) for command, text in commands]
 
 
 @dataclass(frozen=True, slots=True)
 class _BaleRun:
-    """The settings that a run prints before its results."""
+    """The settings of a run."""
 
     operation: str
     request_bytes: int
     ranks: int
     ranks_per_node: int
-    numbers: dict[str, int]
+    sizes: dict[str, int]
+    """The number of requests of a PE, and other sizes that are known."""
+
+    @property
+    def bytes_per_node(self) -> int:
+        return self.request_bytes * self.sizes["requests"] * self.ranks_per_node
+
+    def result(self, model: str, bandwidth: float, seconds: float, **more: Any) -> Record:
+        variant = {"operation": self.operation, "strategy": MODELS[model][0], "distribution": "cyclic", **self.sizes}
+        return aggregate_result(
+            "gather", variant, {"injection_bandwidth": records.metric(bandwidth, "GB/s")}, **more,
+            seconds={"median": seconds}, traffic={"payload_bytes": self.bytes_per_node},
+        )  # fmt: skip
+
+    def imported(
+        self, version: str | None, transport: Mapping[str, Any], results: list[Record], why_incomplete: str | None,
+        warnings: Sequence[str] = (), **more: Any,
+    ) -> Imported:  # fmt: skip
+        nodes = records.node_count(self.ranks, self.ranks_per_node)
+        cell: dict[str, Any] = {"program": "bale", "transport": transport["name"]}
+        cell |= {"nodes": nodes, "ranks": self.ranks, "ranks_per_node": self.ranks_per_node}
+        program = {"name": "bale", "version": version}
+        header = {"program": program, "transport": dict(transport), "ranks": self.ranks, "nodes": nodes, **more}
+        return Imported(cell, whole_records(header, results), list(warnings), why_incomplete)
 
 
-def _imported(source: Source, options: Options, command: re.Match[str], end: int) -> Imported:
-    run = _settings(source, options, command, end)
-    text = source.text[:end]
-    figures = list(_FIGURE.finditer(text, command.end()))
-    requested = dict.fromkeys(strategy for strategy, bit in MODELS.values() if bit & run.numbers.get("mask", 15))
-    printed = [MODELS[match[1]][0] for match in figures if match[1] in MODELS]
-    missing = [strategy for strategy in requested if strategy not in printed]
+def _app(run: Source, path: str) -> tuple[str, int, str]:
+    name = re.split(r"[/\\]", path)[-1].removesuffix(".exe").removesuffix("_conveyor")
+    if name not in APPS:
+        raise run.error(0, f"there is no importer for bale's app '{name}' (known: {', '.join(APPS)})")
+    return APPS[name]
+
+
+def _from_text(printed: Source, options: Options, command: re.Match[str]) -> Imported:
+    run, numbers = _settings(printed, options, command)
+    figures = [match for match in _FIGURE.finditer(printed.text) if match[1] in MODELS]
+    mask = numbers.get("mask", _ALL_MODELS)
+    requested = dict.fromkeys(strategy for strategy, bit in MODELS.values() if bit & mask)
+    found = [MODELS[match[1]][0] for match in figures]
+    missing = [strategy for strategy in requested if strategy not in found]
     why_incomplete = f"bale's output ends without {', '.join(missing)}" if missing else None
-    last = len(text.rstrip())
-    source.refuse_incomplete(last, why_incomplete, options)
-    if not printed:
-        raise source.error(last, "bale's output ends before the first result")
-    verified = _FAILED.search(text, command.end()) is None
-    results = [_result(source, run, match, verified) for match in figures if match[1] in MODELS]
-    nodes = records.node_count(run.ranks, run.ranks_per_node)
+    printed.refuse_incomplete(why_incomplete, options)
+    if not figures:
+        raise printed.error_at_end("bale's output ends before the first result")
+    verified = _FAILED.search(printed.text) is None
+    printed_bandwidths = numbers.get("cores_per_node") == run.ranks_per_node
+    results = [_printed_result(printed, run, match, printed_bandwidths, verified=verified) for match in figures]
     # A file with several runs has a version above the command of each run.
-    version = next(reversed([*_VERSION.finditer(source.text, 0, command.start())]), None)
-    cell: dict[str, Any] = {"program": "bale", "transport": _library(version)}
-    cell |= {"nodes": nodes, "ranks": run.ranks, "ranks_per_node": run.ranks_per_node}
-    header = {
-        "program": {"name": "bale", "version": version[1] if version else None},
-        "transport": {"name": cell["transport"], "library": version[2] if version else None},
-        "ranks": run.ranks, "nodes": nodes, "argv": [command[2], *command[3].split()],
-    }  # fmt: skip
-    warnings = [] if verified else [f"{source.name}: bale reports wrong results"]
-    return Imported(cell, whole_records(header, results), warnings, why_incomplete)
+    version = next(reversed([*_VERSION.finditer(printed.before)]), None)
+    transport = {"name": _library(version), "library": version[2] if version else None}
+    warnings = [] if verified else [f"{printed.name}: bale reports wrong results"]
+    argv = [command[2], *command[3].split()]
+    return run.imported(version and version[1], transport, results, why_incomplete, warnings, argv=argv)
 
 
-def _settings(source: Source, options: Options, command: re.Match[str], end: int) -> _BaleRun:
-    app = re.split(r"[/\\]", command[2])[-1].removesuffix(".exe").removesuffix("_conveyor")
-    if app not in APPS:
-        raise source.error(command.start(), f"there is no importer for bale's app '{app}' (known: {', '.join(APPS)})")
-    operation, request_bytes, requests_line = APPS[app]
-    numbers = {}
-    for what, pattern in _NUMBERS.items():
-        match = pattern.search(source.text, command.end(), end)
-        if match:
-            numbers[what] = int(match[1])
+def _settings(printed: Source, options: Options, command: re.Match[str]) -> tuple[_BaleRun, dict[str, int]]:
+    """The settings of a run, and all numbers that bale printed above its results."""
+    operation, request_bytes, requests_line = _app(printed, command[2])
+    found = {name: pattern.search(printed.text) for name, pattern in _NUMBERS.items()}
+    numbers = {name: int(match[1]) for name, match in found.items() if match}
     if "requests" not in numbers:
-        raise source.error(len(source.text[:end].rstrip()), f"bale's output ends without '{requests_line}'")
-    ranks = int(command[1])
+        raise printed.error_at_end(f"bale's output ends without '{requests_line}'")
     per_node = options.ranks_per_node or numbers.get("cores_per_node", 0)
     if per_node < 1:
-        raise source.error(
-            command.start(), "bale ran without -c, so the number of PEs per node is unknown; give --ranks-per-node N"
-        )
-    return _BaleRun(operation, request_bytes, ranks, per_node, numbers)
+        raise printed.error(0, "bale ran without -c, so the number of PEs per node is unknown; give --ranks-per-node N")
+    sizes = {name: number for name, number in numbers.items() if name in ("requests", "table", "buffer_items")}
+    return _BaleRun(operation, request_bytes, int(command[1]), per_node, sizes), numbers
 
 
-def _result(source: Source, run: _BaleRun, match: re.Match[str], verified: bool) -> Record:
-    seconds = float(match[2])
+def _printed_result(
+    printed: Source, run: _BaleRun, match: re.Match[str], has_bandwidth: bool, *, verified: bool
+) -> Record:
+    seconds, bandwidth = float(match[2]), float(match[3])
     if seconds <= 0.0:
-        raise source.error(match.start(), f"{match[2]} seconds are too short to compute a bandwidth; use more requests")
-    bytes_per_node = run.request_bytes * run.numbers["requests"] * run.ranks_per_node
-    computed = bytes_per_node / seconds / 1e9
-    printed = float(match[3])
-    if run.numbers.get("cores_per_node") == run.ranks_per_node:
-        # Seconds and GB/s have three decimals, so a larger difference is not rounding.
-        tolerance = 0.0006 + computed * (0.0006 / seconds + 1e-3)
-        if not abs(computed - printed) <= tolerance:
-            raise source.error(
-                match.start(),
-                f"{printed} GB/s does not agree with the seconds, which give {computed:.3f}; was the file edited?",
-            )
-        bandwidth = printed if printed > 0.0 else computed
-    else:
-        bandwidth = computed
-    variant = {"operation": run.operation, "strategy": MODELS[match[1]][0], "distribution": "cyclic"}
-    sizes = {key: run.numbers[key] for key in ("requests", "table", "buffer_items") if key in run.numbers}
-    return aggregate_result(
-        "gather",
-        variant | sizes,
-        {"injection_bandwidth": records.metric(bandwidth, "GB/s")},
-        verified=verified,
-        seconds={"median": seconds},
-        traffic={"payload_bytes": bytes_per_node},
+        raise printed.error(
+            match.start(), f"{match[2]} seconds are too short to compute a bandwidth; use more requests"
+        )
+    computed = run.bytes_per_node / seconds / 1e9
+    # Seconds and GB/s have three decimals, so a larger difference is not rounding.
+    tolerance = 0.0006 + computed * (0.0006 / seconds + 1e-3)
+    if has_bandwidth and not abs(computed - bandwidth) <= tolerance:
+        raise printed.error(
+            match.start(),
+            f"{bandwidth} GB/s does not agree with the seconds, which give {computed:.3f}; was the file edited?",
+        )
+    return run.result(
+        match[1], bandwidth if has_bandwidth and bandwidth > 0.0 else computed, seconds, verified=verified
     )
 
 
 def _library(version: re.Match[str] | None) -> str:
     return "upc" if version and "upc" in version[2].lower() else "shmem"
+
+
+def _from_json(printed: Source, options: Options) -> Imported:
+    why_incomplete = None if printed.text.endswith("}") else "bale's object is cut short: the run did not finish"
+    printed.refuse_incomplete(why_incomplete, options)
+    values: dict[str, Any] = dict(_PAIR.findall(printed.text)) if why_incomplete else parsed(printed, printed.text)
+
+    def count(key: str) -> int:
+        try:
+            number = int(values[key])
+        except (KeyError, TypeError, ValueError):
+            number = 0
+        if number < 1:
+            raise printed.error(0, f"bale's object has no number '{key}'")
+        return number
+
+    operation, request_bytes, requests_key = _app(printed, str(values.get("app", "")))
+    keys = {"requests": requests_key, "table": "table_size_per_pe", "buffer_items": "buf_cnt"}
+    sizes = {name: count(key) for name, key in keys.items() if key == requests_key or key in values}
+    if options.ranks_per_node is None:
+        raise printed.error(0, "bale's JSON lacks the number of PEs per node; give --ranks-per-node N")
+    run = _BaleRun(operation, request_bytes, count("pes"), options.ranks_per_node, sizes)
+    results = []
+    for model in (name for name in MODELS if name in values):
+        seconds = _seconds(printed, model, values[model])
+        original = {"name": model, "value": seconds, "unit": "s"}
+        results.append(run.result(model, run.bytes_per_node / seconds / 1e9, seconds, original=original))
+    if not results:
+        raise LongshoreError(f"{printed.name}: bale's object has no seconds of any strategy ({', '.join(MODELS)})")
+    return run.imported(values.get("bale_version"), {"name": "shmem"}, results, why_incomplete)
+
+
+def _seconds(printed: Source, model: str, text: Any) -> float:
+    try:
+        seconds = float(text)
+    except (TypeError, ValueError):
+        seconds = 0.0
+    if not 0.0 < seconds < 1e9:
+        raise printed.error(0, f"{model}: {text!r:.40} is not a time from which to compute a bandwidth")
+    return seconds

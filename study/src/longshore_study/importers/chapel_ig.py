@@ -16,7 +16,7 @@ import re
 from typing import Any
 
 from longshore_study.importers.imported import Imported, Options, Source, aggregate_result, whole_records
-from longshore_study.importers.run_texts import spans
+from longshore_study.importers.run_texts import parts_of
 from longshore_study.store import records
 from longshore_study.store.records import Record
 
@@ -39,31 +39,30 @@ def read(source: Source, options: Options) -> list[Imported]:
     commands = list(_COMMAND.finditer(source.text))
     if not commands:
         raise source.error(0, "no command line such as './ig -nl 16 --N=10000000'; it must precede the output")
-    return [_imported(source, options, command, end) for command, end in spans(commands, len(source.text))]
+    return [_imported(run, options, command) for command, run in parts_of(source, commands)]
 
 
-def _imported(source: Source, options: Options, command: re.Match[str], end: int) -> Imported:
+def _imported(run: Source, options: Options, command: re.Match[str]) -> Imported:
     program = command[2]
     table = TABLES.get(program)
     if table is None:
-        raise source.error(command.start(), f"unknown program '{program}' (known: {', '.join(TABLES)})")
+        raise run.error(0, f"unknown program '{program}' (known: {', '.join(TABLES)})")
     locales = _LOCALES.search(command[3])
     if locales is None:
-        raise source.error(command.start(), "the command line lacks -nl, the number of nodes")
+        raise run.error(0, "the command line lacks -nl, the number of nodes")
     requests = _REQUESTS.search(command[3])
-    figures = [match for match in _FIGURE.finditer(source.text, command.end(), end) if match[1] in STRATEGIES]
+    figures = [match for match in _FIGURE.finditer(run.text) if match[1] in STRATEGIES]
     missing = [name for name in STRATEGIES if name not in {match[1] for match in figures}]
     why_incomplete = f"the output of Chapel's ig ends without {', '.join(missing)}" if missing else None
-    last = len(source.text[:end].rstrip())
-    source.refuse_incomplete(last, why_incomplete, options)
+    run.refuse_incomplete(why_incomplete, options)
     if not figures:
-        raise source.error(last, "the output of Chapel's ig ends before the first result")
+        raise run.error_at_end("the output of Chapel's ig ends before the first result")
     nodes = int(locales[1])
     cell: dict[str, Any] = {"program": "chapel-ig", "transport": "chapel", "nodes": nodes}
     tasks = _tasks_per_node(figures, int(requests[1])) if requests else None
     if tasks:
         cell["tasks_per_node"] = tasks
-    results = [_result(source, table, requests and int(requests[1]), match) for match in figures]
+    results = [_result(run, table, requests and int(requests[1]), match) for match in figures]
     header = {
         "program": {"name": program}, "transport": {"name": "chapel"}, "nodes": nodes,
         "argv": [command[1], *command[3].split()],
@@ -80,10 +79,10 @@ def _tasks_per_node(figures: list[re.Match[str]], requests: int) -> int | None:
     return nearest[0] if fits and len(set(nearest)) == 1 and nearest[0] >= 1 else None
 
 
-def _result(source: Source, table: dict[str, str], requests: int | None, match: re.Match[str]) -> Record:
+def _result(run: Source, table: dict[str, str], requests: int | None, match: re.Match[str]) -> Record:
     seconds, bandwidth = float(match[2]), float(match[3])
     if seconds <= 0.0 or bandwidth <= 0.0:
-        raise source.error(match.start(), "a result of 0 is too small to be printed; use more requests")
+        raise run.error(match.start(), "a result of 0 is too small to be printed; use more requests")
     variant: dict[str, Any] = {"operation": "gather", "strategy": STRATEGIES[match[1]], **table}
     if requests is not None:
         variant["requests"] = requests

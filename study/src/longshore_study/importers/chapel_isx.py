@@ -31,32 +31,29 @@ _PHASES = {"input": "make", "bucket count": "count", "bucket offset": "offsets",
 
 
 def read(source: Source, options: Options) -> list[Imported]:
-    return [_imported(source, options, text, offset) for text, offset in runs_of(source, _BEGIN, "scaling mode = ...")]
+    return [_imported(run, options, head[1]) for head, run in runs_of(source, _BEGIN, "scaling mode = ...")]
 
 
-def _imported(source: Source, options: Options, text: str, offset: int) -> Imported:
-    mode = _BEGIN.search(text)
+def _imported(run: Source, options: Options, mode: str) -> Imported:
+    text = run.text
     tasks, keys = integer(r"numBuckets = (\d+)", text), integer(r"keys per bucket = (\d+)", text)
     total_keys = integer(r"total keys = (\d+)", text)
     marks = text.find("averages across")
     times = {match[1]: match for match in _TIMES.finditer(text, max(marks, 0))}
-    end = offset + len(text.rstrip())
     if "total" not in times or marks < 0:
-        raise source.error(
-            end, "the output ends without its line 'total = ... (...)': cut short, or run with --printTimings=false"
+        raise run.error_at_end(
+            "the output ends without its line 'total = ... (...)': cut short, or run with --printTimings=false"
         )
-    if not tasks or not keys or not total_keys or mode is None:
-        raise source.error(
-            offset, "numBuckets, total keys and keys per bucket are missing; run without --printConfig=false"
-        )
+    if not tasks or not keys or not total_keys:
+        raise run.error(0, "numBuckets, total keys and keys per bucket are missing; run without --printConfig=false")
     try:
         mean, largest = value(times["total"][2]), value(times["total"][4])
         phases = {_PHASES[name]: value(match[2]) for name, match in times.items() if name in _PHASES}
     except ValueError as error:
-        raise source.error(offset + times["total"].start(), str(error)) from None
+        raise run.error(times["total"].start(), str(error)) from None
     if not 0 < mean <= largest * (1 + 1e-6):
-        raise source.error(offset + times["total"].start(), f"a mean of {mean} s with a maximum of {largest} s")
-    scaling = {"weak": "weak", "strong": "strong", "weakISO": "weak-iso"}[mode[1]]
+        raise run.error(times["total"].start(), f"a mean of {mean} s with a maximum of {largest} s")
+    scaling = {"weak": "weak", "strong": "strong", "weakISO": "weak-iso"}[mode]
     variant: dict[str, Any] = {"exchange": "put", "order": "round-robin", "scaling": scaling, "keys": keys}
     metrics = {
         "keys_per_second": records.metric(total_keys / largest, "keys/s"),
@@ -70,9 +67,8 @@ def _imported(source: Source, options: Options, text: str, offset: int) -> Impor
         seconds={"max": largest, "mean": mean},
         original={"name": "total", "value": mean, "unit": "s"},
     )  # fmt: skip
-    locales = integer(r"(?:-nl|--numLocales)[ =]?(\d+)", source.text[:offset])
-    per_node = options.ranks_per_node
-    nodes = locales or (records.node_count(tasks, per_node) if per_node else None)
+    locales = integer(r"(?:-nl|--numLocales)[ =]?(\d+)", run.before)
+    nodes = locales or options.nodes_of(tasks)
     cell: dict[str, Any] = {"program": "chapel-isx", "ranks": tasks, **({"nodes": nodes} if nodes else {})}
     header = {"program": {"name": "Chapel ISx"}, "transport": {"name": "chapel"}, "ranks": tasks, "nodes": nodes}
     return Imported(cell, whole_records(header, [result]))

@@ -27,35 +27,34 @@ _COMMAND = re.compile(r"(?:-nl|--numLocales)[ =]?(\d+)")
 
 
 def read(source: Source, options: Options) -> list[Imported]:
-    return [_imported(source, options, text, offset) for text, offset in runs_of(source, _BEGIN, "Problem size = ...")]
+    return [_imported(run, options) for _, run in runs_of(source, _BEGIN, "Problem size = ...")]
 
 
-def _imported(source: Source, options: Options, text: str, offset: int) -> Imported:
+def _imported(run: Source, options: Options) -> Imported:
+    text, before = run.text, run.before
     total = number(rf"Performance \(GB/s\) = ({NUMBER})", text)
     of_locale = {
         word: number(rf"Performance \(GB/s\):(?:\s+\w+ = \S+)*?\s+{word} = ({NUMBER})", text)
         for word in ("max", "avg", "min")
     }
-    end = offset + len(text.rstrip())
     if total is None and of_locale["min"] is None:
-        raise source.error(end, "no line 'Performance (GB/s)': cut short, or run with --printStats=false")
-    before = source.text[:offset]
+        raise run.error_at_end("no line 'Performance (GB/s)': cut short, or run with --printStats=false")
     found = list(_LOCALES.finditer(before)) or list(_COMMAND.finditer(before))
     locales = int(found[-1][1]) if found else options.ranks
     if locales is None:
-        raise source.error(
-            offset, "the number of locales is unknown: keep the command line with -nl N, or the line 'Number of "
-            "Locales', in the file"
+        raise run.error(
+            0, "the number of locales is unknown: keep the command line with -nl N, or the line 'Number of Locales', "
+            "in the file"
         )  # fmt: skip
     if locales < 1:
-        raise source.error(offset, f"{locales} locales cannot run; was the line 'Number of Locales' edited?")
+        raise run.error(0, f"{locales} locales cannot run; was the line 'Number of Locales' edited?")
     problem = integer(r"Problem size = (\d+)", text)
     variant: dict[str, Any] = {"scope": "global" if total is not None else "ep", "kernel": "triad", "type": "double"}
     if problem:
         variant["elements"] = problem // locales
     value = total / locales if total is not None else of_locale["min"]
     if value is None or value <= 0:
-        raise source.error(end, "a result of 0 is too small to be printed; use a larger problem")
+        raise run.error_at_end("a result of 0 is too small to be printed; use a larger problem")
     metrics = {"best_bandwidth": records.metric(value, "GB/s")}
     if total is not None:
         original = {"name": "Performance", "value": total, "unit": "GB/s"}

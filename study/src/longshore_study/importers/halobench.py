@@ -14,9 +14,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from statistics import median
 
+from longshore_study.base.groups import grouped
 from longshore_study.importers import fortran
 from longshore_study.importers.imported import Imported, Options, Source, aggregate_result, whole_records
-from longshore_study.importers.run_texts import spans
+from longshore_study.importers.run_texts import parts_of
 from longshore_study.store import records
 from longshore_study.store.records import Record
 
@@ -56,28 +57,23 @@ _RUNS = re.compile(r"Benchmark run\s+(\d+)\s+out of\s+(\d+)")
 
 
 def read(source: Source, options: Options) -> list[Imported]:
-    return [
-        _HalobenchRun(source, match.start(), end, options).imported()
-        for match, end in spans(list(_START.finditer(source.text)), len(source.text))
-    ]
+    return [_HalobenchRun(run, options).imported() for _, run in parts_of(source, list(_START.finditer(source.text)))]
 
 
 @dataclass(frozen=True)
 class _HalobenchRun:
     """The output of one start of the program."""
 
-    source: Source
-    begin: int
-    end: int
+    printed: Source
     options: Options
 
     def imported(self) -> Imported:
         ranks, grid, contiguous, repetitions = self.layout()
         why_incomplete = self.why_incomplete()
-        self.source.refuse_incomplete(self.end_of_text(), why_incomplete, self.options)
+        self.printed.refuse_incomplete(why_incomplete, self.options)
         results = list(self.results(contiguous, repetitions))
         if not any("metrics" in result for result in results):
-            raise self.source.error(self.end_of_text(), "halobench's output ends before the first result")
+            raise self.printed.error_at_end("halobench's output ends before the first result")
         header = {
             "program": {"name": "halobench"},
             "transport": {"name": "mpi"},
@@ -92,19 +88,17 @@ class _HalobenchRun:
     def layout(self) -> tuple[int, list[int], int, int]:
         found: dict[str, list[int]] = {}
         for what, pattern in _LAYOUT.items():
-            match = pattern.search(self.source.text, self.begin, self.end)
+            match = pattern.search(self.printed.text)
             if match is None:
-                raise self.source.error(self.end_of_text(), f"halobench's output ends without its {what}")
+                raise self.printed.error_at_end(f"halobench's output ends without its {what}")
             found[what] = [int(number) for number in match.groups()]
         ranks, grid = found["ranks"][0], found["grid"]
         if math.prod(grid) != ranks:
-            raise self.source.error(
-                self.begin, f"a process grid of {grid} does not have the {ranks} processes it names"
-            )
+            raise self.printed.error(0, f"a process grid of {grid} does not have the {ranks} processes it names")
         return ranks, grid, found["contiguous"][0], found["repetitions"][0]
 
     def why_incomplete(self) -> str | None:
-        text = self.source.text[self.begin : self.end]
+        text = self.printed.text
         runs = list(_RUNS.finditer(text))
         run, of = (int(runs[-1][1]), int(runs[-1][2])) if runs else (1, 1)
         last = runs[-1].end() if runs else 0
@@ -123,19 +117,18 @@ class _HalobenchRun:
         """One result per mode. If there are several runs, a sample for each run precedes the
         result."""
         payload_bytes = FACES * contiguous * _DOUBLE_BYTES
-        sections: dict[str, list[tuple[int, int]]] = {}
-        headings = list(_HEADING.finditer(self.source.text, self.begin, self.end))
-        for heading, end in spans(headings, self.end):
-            sections.setdefault(MODES[heading[1]], []).append((heading.end(), end))
-        for mode, ranges in sections.items():
+        headings = list(_HEADING.finditer(self.printed.text))
+        sections = grouped(parts_of(self.printed, headings), lambda section: MODES[section[0][1]])
+        for mode, of_mode in sections.items():
             variant = {"mode": mode, "algorithm": "faces", "contiguous": contiguous}
-            texts = [self.source.text[begin:end] for begin, end in ranges]
+            parts = [part for _, part in of_mode]
+            texts = [part.text for part in parts]
             skipped = [text for text in texts if "Skipping this test" in text]
             if skipped:
-                reason = " ".join(skipped[0].split("Skipping")[0].strip(" -\n").split())
+                reason = " ".join(skipped[0].partition("\n")[2].split("Skipping")[0].strip(" -\n").split())
                 yield {"record": "result", "pattern": "halo", "variant": variant, "skipped": reason}
                 continue
-            figures = [f for begin, end in ranges if (f := self.figure(begin, end, payload_bytes, repetitions))]
+            figures = [f for part in parts if (f := self.figure(part, payload_bytes, repetitions))]
             if not figures:
                 continue
             verified = not any("Error on process" in text or "did not verify" in text for text in texts)
@@ -157,23 +150,23 @@ class _HalobenchRun:
                 traffic={"messages": FACES, "payload_bytes": payload_bytes},
             )
 
-    def figure(self, begin: int, end: int, payload_bytes: int, repetitions: int) -> tuple[float, float] | None:
+    def figure(self, part: Source, payload_bytes: int, repetitions: int) -> tuple[float, float] | None:
         """Seconds of all repetitions, and MiB/s. Raises LongshoreError if the two numbers do not
         agree."""
-        match = _FIGURE.search(self.source.text, begin, end)
+        match = _FIGURE.search(part.text)
         if match is None:
             if self.options.partial:
                 return None
-            raise self.source.error(begin, "this heading has no line 'Secs = ..., bwidth = ... MiB/s'")
+            raise part.error(0, "this heading has no line 'Secs = ..., bwidth = ... MiB/s'")
         try:
             seconds, bandwidth = fortran.value(match[1]), fortran.value(match[2])
         except ValueError as error:
-            raise self.source.error(match.start(), str(error)) from None
+            raise part.error(match.start(), str(error)) from None
         if seconds <= 0.0:
-            raise self.source.error(match.start(), f"{match[1]} seconds is not a time")
+            raise part.error(match.start(), f"{match[1]} seconds is not a time")
         computed = repetitions * payload_bytes / _MIB / seconds
         if not math.isclose(computed, bandwidth, rel_tol=_AGREEMENT):
-            raise self.source.error(
+            raise part.error(
                 match.start(),
                 f"bwidth = {bandwidth:.6g} MiB/s does not agree with seconds and halo, which give {computed:.6g};"
                 " was the file edited?",
@@ -181,9 +174,5 @@ class _HalobenchRun:
         return seconds, bandwidth
 
     def clock_resolution(self) -> float | None:
-        match = re.search(rf"Clock resolution is\s+({fortran.NUMBER})", self.source.text[self.begin : self.end])
+        match = re.search(rf"Clock resolution is\s+({fortran.NUMBER})", self.printed.text)
         return fortran.value(match[1]) * 1e-6 if match else None
-
-    def end_of_text(self) -> int:
-        """The offset after the last non-blank line, for messages about a missing end."""
-        return self.begin + len(self.source.text[self.begin : self.end].rstrip())

@@ -17,7 +17,7 @@ import re
 from typing import Any
 
 from longshore_study.importers.imported import Imported, Options, Source, aggregate_result, whole_records
-from longshore_study.importers.run_texts import finite_number, integer, runs_of, spans, starts_with_number, whole
+from longshore_study.importers.run_texts import finite_number, integer, parts_of, runs_of, starts_with_number, whole
 from longshore_study.store import records
 from longshore_study.store.records import Record
 
@@ -55,15 +55,12 @@ bytes."""
 
 
 def read(source: Source, options: Options) -> list[Imported]:
-    return [
-        _imported(source, options, text, offset) for text, offset in runs_of(source, _BEGIN, "Intel(R) MPI Benchmarks")
-    ]
+    return [_imported(run, options, head) for head, run in runs_of(source, _BEGIN, "Intel(R) MPI Benchmarks")]
 
 
-def _imported(source: Source, options: Options, text: str, offset: int) -> Imported:
-    version = _BEGIN.match(text)
-    assert version is not None  # noqa: S101 - runs begin with it
-    part = next((part for pattern, part in _PARTS if pattern.search(version[0])), None)
+def _imported(run: Source, options: Options, head: re.Match[str]) -> Imported:
+    text = run.text
+    part = next((part for pattern, part in _PARTS if pattern.search(head[0])), None)
     common: dict[str, Any] = {"part": part} if part else {}
     for name, line, usual in _TYPES:
         if (found := re.search(line, text, re.MULTILINE)) and found[1] != usual:
@@ -72,28 +69,27 @@ def _imported(source: Source, options: Options, text: str, offset: int) -> Impor
     most = 1
     tables = list(_TABLE.finditer(text))
     late = _wrong_in(text[: tables[0].start()] if tables else "")
-    for table, end in spans(tables, len(text)):
-        head, ranks = _heading(table[1], text[table.end() : end])
+    for table, printed in parts_of(run, tables):
+        factors, ranks = _heading(table[1], printed.text)
         grid = {"grid": "x".join(re.findall(r"\d+", table[2]))} if table[2] else {}
-        rows = _table(source, {**head, **grid, **common}, text[table.end() : end], offset + table.end())
-        late |= _mark_wrong(rows, _wrong_in(text[table.end() : end]))
+        rows = _table(printed, {**factors, **grid, **common})
+        late |= _mark_wrong(rows, _wrong_in(printed.text))
         results += rows
         most = max(most, ranks)
     _mark_wrong(results, late)
-    end = offset + len(text.rstrip())
     if not results:
         missing = "no table '# Benchmarking ...' with results" if tables else "the run ended before its first table"
-        raise source.error(end, missing)
+        raise run.error_at_end(missing)
     why_incomplete = None
     if part not in _WITHOUT_END and "All processes entering MPI_Finalize" not in text:
         why_incomplete = "IMB's output ends without 'All processes entering MPI_Finalize'"
-    elif part in _WITHOUT_END and offset + len(text) == len(source.text) and not text.endswith("\n"):
+    elif part in _WITHOUT_END and run.ends_file and not text.endswith("\n"):
         why_incomplete = "IMB's output ends in the middle of a line"
-    source.refuse_incomplete(end, why_incomplete, options)
+    run.refuse_incomplete(why_incomplete, options)
     cell: dict[str, Any] = {"program": "imb", "transport": "mpi", "ranks": most}
-    if options.ranks_per_node:
-        cell["nodes"] = records.node_count(most, options.ranks_per_node)
-    header = {"program": {"name": "IMB", "version": version[1]}, "transport": {"name": "mpi"},
+    if nodes := options.nodes_of(most):
+        cell["nodes"] = nodes
+    header = {"program": {"name": "IMB", "version": head[1]}, "transport": {"name": "mpi"},
               "ranks": most, "nodes": cell.get("nodes")}  # fmt: skip
     return Imported(cell, whole_records(header, results), why_incomplete=why_incomplete)
 
@@ -129,43 +125,44 @@ def _heading(name: str, text: str) -> tuple[dict[str, Any], int]:
     return {"test": name, **{key: value for key, value in named.items() if value}}, ranks
 
 
-def _table(source: Source, factors: dict[str, Any], text: str, offset: int) -> list[Record]:
-    mode = re.search(r"^#\s*MODE:\s*(.+?)\s*$", text, re.MULTILINE)
+def _table(printed: Source, factors: dict[str, Any]) -> list[Record]:
+    mode = re.search(r"^#\s*MODE:\s*(.+?)\s*$", printed.text, re.MULTILINE)
     columns: list[str] = []
     results: list[Record] = []
-    for line in text.splitlines(keepends=True):
+    offset = 0
+    for line in printed.text.splitlines(keepends=True):
         words = line.split()
         if {"#bytes", "#repetitions"} & set(words[:2]):
             columns = words
         elif columns and starts_with_number(line):
             variant = {**factors, **({"mode": mode[1].lower()} if mode else {})}
             if skipped := _NOT_RUN.search(line):
-                variant["bytes"] = whole(source, offset, columns[0], words[0])
+                variant["bytes"] = whole(printed, offset, columns[0], words[0])
                 skip = {"record": "result", "pattern": "imb", "variant": variant, "skipped": skipped[0].strip()}
                 results.append(skip)
             else:
-                results.append(_record(source, offset, columns, words, variant))
+                results.append(_record(printed, offset, columns, words, variant))
         offset += len(line)
     return results
 
 
-def _record(source: Source, offset: int, columns: list[str], values: list[str], factors: dict[str, Any]) -> Record:
+def _record(printed: Source, offset: int, columns: list[str], values: list[str], factors: dict[str, Any]) -> Record:
     if len(values) != len(columns):
-        raise source.error(offset, f"{len(values)} values below {len(columns)} columns ({' '.join(columns)})")
+        raise printed.error(offset, f"{len(values)} values below {len(columns)} columns ({' '.join(columns)})")
     metrics: dict[str, Any] = {}
     more: dict[str, Any] = {"repetitions": 1}
     for column, value in zip(columns, values, strict=True):
         if column == "#bytes":
-            factors["bytes"] = whole(source, offset, column, value)
+            factors["bytes"] = whole(printed, offset, column, value)
         elif column == "Group" and "groups" in factors:
-            factors["group"] = whole(source, offset, column, value)
+            factors["group"] = whole(printed, offset, column, value)
         elif column == "#repetitions":
-            more["repetitions"] = whole(source, offset, column, value)
+            more["repetitions"] = whole(printed, offset, column, value)
         elif column == "defects":
-            more["verified"] = finite_number(source, offset, column, value) < _WRONG_FROM
+            more["verified"] = finite_number(printed, offset, column, value) < _WRONG_FROM
         elif (known := _COLUMNS.get(column.lower())) is not None:
             # All tables have a latency, even those without bandwidth, so the latency comes first.
-            metrics[known[0]] = records.metric(finite_number(source, offset, column, value), known[1], known[2])
+            metrics[known[0]] = records.metric(finite_number(printed, offset, column, value), known[1], known[2])
     if factors.get("bytes") == 0:
         metrics.pop("bandwidth_MBps", None)  # IMB prints 0.00 for zero bytes
     ordered = {name: metrics[name] for name in sorted(metrics, key=lambda name: name != "latency_us")}

@@ -50,27 +50,48 @@ class Options:
     program: str | None = None
     """Name of the program, for formats for any program. The default is the name of the metric."""
 
+    def nodes_of(self, ranks: int | None) -> int | None:
+        """The number of nodes of so many ranks. None if it is not known."""
+        return records.node_count(ranks, self.ranks_per_node) if ranks and self.ranks_per_node else None
+
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """The text to import, and its name in messages."""
+    """The text to import, or a part of it, and the name of its file in messages."""
 
     name: str
     text: str
+    whole: str = ""
+    """The text of the file, if `text` is a part of it."""
+    begin: int = 0
+    """The offset of `text` in `whole`."""
 
-    def line_of(self, offset: int) -> int:
-        return self.text.count("\n", 0, offset) + 1
+    def part(self, begin: int, end: int) -> Source:
+        return Source(self.name, self.text[begin:end], self.whole or self.text, self.begin + begin)
+
+    @property
+    def before(self) -> str:
+        """The text of the file above this part."""
+        return self.whole[: self.begin]
+
+    @property
+    def ends_file(self) -> bool:
+        return self.begin + len(self.text) == len(self.whole or self.text)
 
     def error(self, offset: int, message: str) -> LongshoreError:
-        return self.error_in_line(self.line_of(offset), message)
+        """`offset` counts from the begin of `text`. The message names the line of the file."""
+        return self.error_in_line((self.whole or self.text).count("\n", 0, self.begin + offset) + 1, message)
+
+    def error_at_end(self, message: str) -> LongshoreError:
+        return self.error(len(self.text.rstrip()), message)
 
     def error_in_line(self, line: int, message: str) -> LongshoreError:
         return LongshoreError(f"{self.name}:{line}: {message}")
 
-    def refuse_incomplete(self, offset: int, why_incomplete: str | None, options: Options) -> None:
-        """Raises LongshoreError if a run is incomplete, unless the options accept that."""
+    def refuse_incomplete(self, why_incomplete: str | None, options: Options) -> None:
+        """Raises LongshoreError if this run is incomplete, unless the options accept that."""
         if why_incomplete and not options.partial:
-            raise self.error(offset, f"{why_incomplete}; {PARTIAL_HINT}")
+            raise self.error_at_end(f"{why_incomplete}; {PARTIAL_HINT}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,14 +17,14 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from statistics import fmean, median
 from typing import Any
 
 from longshore_study.importers.imported import Imported, Options, Source, aggregate_result, whole_records
 from longshore_study.importers.isx_log import HEAD, Log, read_log
-from longshore_study.importers.run_texts import integer, number, spans
+from longshore_study.importers.run_texts import integer, number, parts_of
 from longshore_study.store import records
 from longshore_study.store.records import Record
 
@@ -39,7 +39,7 @@ _PHASES = {
 _PRINTED = 1.1e-6  # screen and log have six decimals
 
 
-@dataclass
+@dataclass(frozen=True)
 class _IsxRun:
     """The data of one run, from screen output, log, or both."""
 
@@ -63,19 +63,19 @@ class _IsxRun:
 def read(source: Source, options: Options) -> list[Imported]:
     starts = sorted([*_SCREEN.finditer(source.text), *HEAD.finditer(source.text)], key=lambda match: match.start())
     if not starts:
-        raise source.error(len(source.text.rstrip()), "neither 'ISx v...' of the screen nor the first line of a log")
+        raise source.error_at_end("neither 'ISx v...' of the screen nor the first line of a log")
     parts = [
-        _screen(source, match, end) if match.re is _SCREEN else read_log(source, match, end)
-        for match, end in spans(starts, len(source.text))
+        _screen(part.text, match) if match.re is _SCREEN else read_log(part, match)
+        for match, part in parts_of(source, starts)
     ]
-    runs = [run for screen, log in _paired(source, parts) for run in _runs(source, screen, log)]
+    runs = [run for screen, log in _paired(parts) for run in _runs(screen, log)]
     for run in runs:
         _refuse_unmeasured(run, source)
-        source.refuse_incomplete(len(source.text.rstrip()), run.why_incomplete, options)
+        source.refuse_incomplete(run.why_incomplete, options)
     return [_imported(source, options, run) for run in runs]
 
 
-def _paired(source: Source, parts: Sequence[_IsxRun | Log]) -> list[tuple[_IsxRun | None, Log | None]]:
+def _paired(parts: Sequence[_IsxRun | Log]) -> list[tuple[_IsxRun | None, Log | None]]:
     """Screen output and log of each run. A file with both must alternate them, in either order."""
     screens = [part for part in parts if isinstance(part, _IsxRun)]
     logs = [part for part in parts if isinstance(part, Log)]
@@ -84,42 +84,42 @@ def _paired(source: Source, parts: Sequence[_IsxRun | Log]) -> list[tuple[_IsxRu
     if not screens:
         return [(None, log) for log in logs]
     if len(parts) % 2 or any(type(part) is type(next_part) for part, next_part in pairwise(parts)):
-        raise source.error(
-            logs[0].offset,
+        raise logs[0].printed.error(
+            0,
             f"{len(screens)} screen outputs and {len(logs)} logs of ISx do not alternate, so it is unknown which "
             "belong together; put the log of each run behind its screen output",
         )
     return list(zip(screens, logs, strict=True))
 
 
-def _runs(source: Source, screen: _IsxRun | None, log: Log | None) -> list[_IsxRun]:
+def _runs(screen: _IsxRun | None, log: Log | None) -> list[_IsxRun]:
     """The runs of a screen output and a log. ISx appends to its log, so a log alone may have
     several runs."""
     if log is None:
         return [screen] if screen else []
     if screen is None and log.repeats:
-        raise source.error(
-            log.offset,
+        raise log.printed.error(
+            0,
             "every line of times in this log is the same, a bug of ISx 1.1 over MPI; import the screen output of the "
             "run instead",
         )
     if screen is None:
-        return [_with_log(_IsxRun(log.transport, _exchange_of(log)), log, times) for times in log.runs]
+        return [_IsxRun(exchange=_exchange_of(log), times=times, **log.settings) for times in log.runs]
     if difference := log.differs_from(vars(screen)):
-        raise source.error(log.offset, f"screen and log are from different runs: {difference}")
+        raise log.printed.error(0, f"screen and log are from different runs: {difference}")
     if log.repeats:
-        screen.warnings.append(
-            f"{source.name}: every line of times in the log is the same, a bug of ISx 1.1 over MPI; only the averages "
-            "of the screen output are imported"
+        warning = (
+            f"{log.printed.name}: every line of times in the log is the same, a bug of ISx 1.1 over MPI; only the "
+            "averages of the screen output are imported"
         )
-        return [_with_log(screen, log, {})]
+        return [replace(_with_log(screen, log, {}), warnings=[warning])]
     times = log.runs[-1]  # ISx appends to its log, so the screen output is of the last run
     for name, printed in (("TOTAL", screen.total), ("ATA_KEYS", screen.all2all)):
         if printed is not None and name in times:
             mean = fmean(times[name])
             if not math.isclose(mean, printed, rel_tol=1e-5, abs_tol=_PRINTED):
-                raise source.error(
-                    log.offset,
+                raise log.printed.error(
+                    0,
                     f"screen and log are from different runs: the mean of {name} is {mean:.6f} s in the log, "
                     f"{printed:.6f} s on the screen",
                 )
@@ -127,18 +127,16 @@ def _runs(source: Source, screen: _IsxRun | None, log: Log | None) -> list[_IsxR
 
 
 def _with_log(run: _IsxRun, log: Log, times: dict[str, list[float]]) -> _IsxRun:
-    run.transport, run.ranks, run.iterations, run.times = log.transport, log.ranks, log.iterations, times
-    run.max_key, run.why_incomplete = log.max_key, None
-    run.keys, run.scaling, run.order = log.keys or run.keys, log.scaling or run.scaling, log.order or run.order
-    run.exchange = run.exchange or _exchange_of(log)
-    return run
+    exchange = run.exchange or _exchange_of(log)
+    return replace(run, exchange=exchange, times=times, why_incomplete=None, **log.settings)
 
 
 def _exchange_of(log: Log) -> str | None:
     """The exchange of the run of a log. Logs of the one-sided and of the two-sided MPI form have
     the same name, but the one-sided form does not exchange counts."""
-    if log.transport != "mpi":
-        return "put" if log.transport == "shmem" else None
+    transport = log.settings["transport"]
+    if transport != "mpi":
+        return "put" if transport == "shmem" else None
     names = log.runs[0] if log.runs else {}
     return "rma" if "COMPUTE_OFFSETS" in names and "ATA_COUNTS" not in names else "alltoallv"
 
@@ -146,7 +144,7 @@ def _exchange_of(log: Log) -> str | None:
 def _refuse_unmeasured(run: _IsxRun, source: Source) -> None:
     """Raises LongshoreError if the number of PEs, of iterations, or a time is missing or zero."""
     if run.total is None and not run.times:
-        raise source.error(len(source.text.rstrip()), "the output ends without 'Average total time (per PE)'")
+        raise source.error_at_end("the output ends without 'Average total time (per PE)'")
     least = {
         "NUM_PES": run.ranks,
         "Num_Iters": run.iterations,
@@ -158,8 +156,7 @@ def _refuse_unmeasured(run: _IsxRun, source: Source) -> None:
             raise source.error(0, f"{name} is {value:g}; a run with measurements has more than 0")
 
 
-def _screen(source: Source, head: re.Match[str], end: int) -> _IsxRun:
-    text = source.text[head.start() : end]
+def _screen(text: str, head: re.Match[str]) -> _IsxRun:
     words = (head[1] or "").lower()
     transport = "mpi" if "mpi" in words else "shmem"
     exchange = "put" if transport == "shmem" else None
@@ -197,11 +194,8 @@ def _imported(source: Source, options: Options, run: _IsxRun) -> Imported:
     # effect.
     variant |= {"order": run.order or "round-robin"} if run.transport == "shmem" else {}
     cell: dict[str, Any] = {"program": "isx", "transport": run.transport, "ranks": run.ranks}
-    if options.ranks_per_node:
-        cell |= {
-            "nodes": records.node_count(run.ranks, options.ranks_per_node),
-            "ranks_per_node": options.ranks_per_node,
-        }
+    if nodes := options.nodes_of(run.ranks):
+        cell |= {"nodes": nodes, "ranks_per_node": options.ranks_per_node}
     header = {"program": {"name": "ISx", "version": run.version}, "transport": {"name": run.transport},
               "ranks": run.ranks, "nodes": cell.get("nodes")}  # fmt: skip
     return Imported(cell, whole_records(header, _records(run, variant)), run.warnings, run.why_incomplete)

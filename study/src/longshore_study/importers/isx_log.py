@@ -32,15 +32,9 @@ _MOST_LINES = 5_000_000
 
 @dataclass
 class Log:
-    offset: int
-    transport: str
-    ranks: int
-    max_key: int
-    iterations: int
-    scaling: str | None
-    keys: int | None
-    """Number of keys per process."""
-    order: str | None
+    printed: Source
+    settings: dict[str, Any]
+    """The facts of the first lines that are known, by the names of the members of `_IsxRun`."""
     runs: list[dict[str, list[float]]]
     """One dictionary per run. It has a list for each column of times: the seconds of each line, one
     line per process and iteration. Empty if `repeats`."""
@@ -50,65 +44,55 @@ class Log:
 
     def differs_from(self, screen: dict[str, Any]) -> str | None:
         """The first contradiction to a screen output. None if both may be of the same run."""
-        logged = {"ranks": self.ranks, "iterations": self.iterations, "keys": self.keys, "scaling": self.scaling}
-        for name, value in logged.items():
+        for name in ("ranks", "iterations", "keys", "scaling"):
+            value = self.settings.get(name)
             if value is not None and screen.get(name) not in (None, value):
                 return f"{name} {screen[name]} on the screen, {value} in the log"
         return None
 
 
-def read_log(source: Source, head: re.Match[str], end: int) -> Log:
-    """Reads the log that begins with the match `head` and ends before the offset `end`."""
+def read_log(printed: Source, head: re.Match[str]) -> Log:
+    """Reads a log, which begins with the match `head`."""
     ranks, iterations, description = int(head[2]), int(head[4]), head[5]
     for name, value in (("NUM_PES", ranks), ("Num_Iters", iterations)):
         if value <= 0:
-            raise source.error(head.start(), f"{name} is {value}; a run with measurements has more than 0")
+            raise printed.error(0, f"{name} is {value}; a run with measurements has more than 0")
     scaling, keys = None, None
     for pattern, name in _SCALINGS:
         if found := pattern.search(description):
             scaling, keys = name, int(found[1]) // (ranks if name == "strong" else 1)
             break
-    names, rows = _rows(source, head, end)
+    names, rows = _rows(printed)
     expected = ranks * iterations
     if not rows or len(rows) % expected:
-        raise source.error(
-            head.start(),
-            f"{len(rows)} lines of times, but {ranks} PEs and {iterations} iterations need {expected}",
+        raise printed.error(
+            0, f"{len(rows)} lines of times, but {ranks} PEs and {iterations} iterations need {expected}"
         )
     blocks = [rows[first : first + expected] for first in range(0, len(rows), expected)]
     repeats = head[1] == "MPI" and expected > 1 and all(row == block[0] for block in blocks for row in block)
-    columns = [index for index, name in enumerate(names) if name.endswith(" (sec)")]
-    return Log(
-        offset=head.start(),
-        transport=head[1].lower(),
-        ranks=ranks,
-        max_key=int(head[3], 0),
-        iterations=iterations,
-        scaling=scaling,
-        keys=keys,
-        order=next((order for word, order in _ORDERS if word in description), None),
-        runs=[]
-        if repeats
-        else [
-            {names[index].removesuffix(" (sec)"): [float(row[index]) for row in block] for index in columns}
-            for block in blocks
-        ],
-        repeats=repeats,
-    )
+    columns = {name.removesuffix(" (sec)"): index for index, name in enumerate(names) if name.endswith(" (sec)")}
+    runs = [{name: [float(row[index]) for row in block] for name, index in columns.items()} for block in blocks]
+    order = next((order for word, order in _ORDERS if word in description), None)
+    settings = {
+        "transport": head[1].lower(), "ranks": ranks, "max_key": int(head[3], 0), "iterations": iterations,
+        "scaling": scaling, "keys": keys, "order": order,
+    }  # fmt: skip
+    known = {name: value for name, value in settings.items() if value is not None}
+    return Log(printed, known, [] if repeats else runs, repeats)
 
 
-def _rows(source: Source, head: re.Match[str], end: int) -> tuple[list[str], list[list[str]]]:
+def _rows(printed: Source) -> tuple[list[str], list[list[str]]]:
     """The names of the columns, and the values of each line."""
-    lines = source.text[head.end() : end].lstrip("\n").split("\n")
+    lines = printed.text.partition("\n")[2].lstrip("\n").split("\n")
     names = lines[0].rstrip("\t").split("\t")
     if "TOTAL (sec)" not in names:
-        raise source.error(head.end() + 1, "the second line of the log lacks 'TOTAL (sec)'")
+        raise printed.error(printed.text.find("\n") + 1, "the second line of the log lacks 'TOTAL (sec)'")
     rows: list[list[str]] = []
     for line in lines[1:]:
         values = line.rstrip("\t").split("\t")
         if len(values) != len(names) or not re.fullmatch(r"[\d.\t]+", line):
             break  # the screen output, or the end
         if len(rows) >= _MOST_LINES:
-            raise source.error(head.end(), f"more than {_MOST_LINES} lines")
+            raise printed.error(0, f"more than {_MOST_LINES} lines")
         rows.append(values)
     return names, rows

@@ -21,7 +21,7 @@ from typing import Any
 
 from longshore_study.importers.imported import Imported, Options, Source, aggregate_result, whole_records
 from longshore_study.importers.osu_columns import Column, columns_of
-from longshore_study.importers.run_texts import finite_number, spans, starts_with_number, whole
+from longshore_study.importers.run_texts import finite_number, parts_of, starts_with_number, whole
 from longshore_study.store import records
 from longshore_study.store.records import Record
 
@@ -72,75 +72,70 @@ def read(source: Source, options: Options) -> list[Imported]:
     heads = [
         head
         for head, after in zip(heads, [*heads[1:], None], strict=True)
-        if after is None or after[0] != head[0] or columns_in(source.text[head.end() : after.start()])
+        if after is None or after[0] != head[0] or _columns_in(source.text[head.end() : after.start()])
     ]
     if not heads:
-        raise source.error(len(source.text.rstrip()), "no line '# OSU MPI ... Test v...' at the start of a run")
+        raise source.error_at_end("no line '# OSU MPI ... Test v...' at the start of a run")
     found = []
     above = 0
-    for head, end in spans(heads, len(source.text)):
+    for head, run in parts_of(source, heads):
         command = next(reversed([*_COMMAND.finditer(source.text, above, head.start())]), None)
-        found.append(_imported(source, options, head, end, command[0] if command else ""))
+        found.append(_imported(run, options, head, command[0] if command else ""))
         above = head.end()
     return found
 
 
-def columns_in(text: str) -> bool:
+def _columns_in(text: str) -> bool:
     return any(line.startswith("#") and columns_of(line.strip("# \t")) for line in text.split("\n"))
 
 
-def _imported(source: Source, options: Options, head: re.Match[str], end: int, command: str) -> Imported:
-    text = source.text[head.end() : end]
+def _imported(run: Source, options: Options, head: re.Match[str], command: str) -> Imported:
     interface = head[1]
     test = {"test": f"{interface} {head[2]}" if interface not in ("MPI", "Python") else head[2]}
     if placement := _PLACEMENT.search(command):
         test["memory"] = f"{placement[1]}-{placement[2]}"
-    table = _Table(source, test)
-    offset = head.end()
-    for line in text.splitlines(keepends=True):
+    table = _Table(run, test)
+    offset = len(head[0])  # below the heading
+    for line in run.text[offset:].splitlines(keepends=True):
         table.read(line, offset)
         offset += len(line)
     results = table.results
     launched = _RANKS_OF_LAUNCHER.search(command)
     ranks: int | None = int(launched[1]) if launched else options.ranks
-    if not results and (start := _STARTS.search(text)):  # osu_init prints a line, not a table
+    if not results and (start := _STARTS.search(run.text)):  # osu_init prints a line, not a table
         ranks = int(start[1])
-        results.append(_start(source, head.end() + start.start(), start, test))
+        results.append(_start(run, start, test))
     if not results:
-        raise source.error(head.end() + len(text.rstrip()), f"the table of {test['test']} has no results")
-    _refuse_unknown(source, options, head, results, ranks)
+        raise run.error_at_end(f"the table of {test['test']} has no results")
+    _refuse_unknown(run, options, head, results, ranks)
     transport = "mpi" if interface.startswith(("MPI", "Python")) else interface.partition("-")[0].lower()
     cell: dict[str, Any] = {"program": "osu", "transport": transport}
     if ranks:
         cell["ranks"] = ranks
-    if ranks and options.ranks_per_node:
-        cell["nodes"] = records.node_count(ranks, options.ranks_per_node)
+    if nodes := options.nodes_of(ranks):
+        cell["nodes"] = nodes
     header = {"program": {"name": "OSU micro-benchmarks", "version": head[3]}, "transport": {"name": transport},
               "ranks": ranks, "nodes": cell.get("nodes")}  # fmt: skip
     return Imported(cell, whole_records(header, results))
 
 
 def _refuse_unknown(
-    source: Source, options: Options, head: re.Match[str], results: list[Record], ranks: int | None
+    run: Source, options: Options, head: re.Match[str], results: list[Record], ranks: int | None
 ) -> None:
     """Raises LongshoreError if the figures depend on something that the output does not tell."""
     hint = "keep the command line above the output"
     of_all_ranks = _OF_ALL_RANKS.search(head[2])
     if of_all_ranks and not ranks:
-        raise source.error(
-            head.start(), f"{head[2]}: OSU does not print the number of ranks; give --ranks N, or {hint}"
-        )
+        raise run.error(0, f"{head[2]}: OSU does not print the number of ranks; give --ranks N, or {hint}")
     is_placed = "memory" in {*results[0]["variant"], *options.factors}
     if _OF_DEVICES.fullmatch(head[1]) and not of_all_ranks and not is_placed:
-        raise source.error(
-            head.start(), f"{head[2]}: it is not known where the buffers are; give --factor memory=D-D, or {hint}"
-        )
+        raise run.error(0, f"{head[2]}: it is not known where the buffers are; give --factor memory=D-D, or {hint}")
 
 
-def _start(source: Source, offset: int, match: re.Match[str], factors: dict[str, Any]) -> Record:
+def _start(run: Source, match: re.Match[str], factors: dict[str, Any]) -> Record:
     names = ("min_init_ms", "max_init_ms", "init_ms")
     metrics = {
-        name: records.metric(finite_number(source, offset, name, match[group]), "ms", "lower")
+        name: records.metric(finite_number(run, match.start(), name, match[group]), "ms", "lower")
         for group, name in reversed(list(enumerate(names, 2)))
     }
     return aggregate_result("osu", factors, metrics)

@@ -8,7 +8,7 @@ Lines that are not JSON objects, from launchers and tables, are skipped.
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from dataclasses import dataclass
 from typing import Any
 
 from longshore_study.base.errors import LongshoreError
@@ -21,34 +21,39 @@ _LAUNCH = re.compile(r'\{"record": ?"launch"')
 
 
 def read(source: Source, options: Options) -> list[Imported]:
-    """A `launch` record begins a run. In a file of a store, the `study` record has the cell."""
-    runs: list[list[tuple[str, Record]]] = []
+    """A `launch` record begins a run. In a file of a store, the `study` record above it has the
+    cell."""
+    runs: list[_Run] = []
     envelope: Record | None = None
-    imported: list[Imported] = []
     for number, printed in enumerate(source.text.split("\n"), start=1):
         if not printed.lstrip().startswith("{"):
             continue
         line, record = _parsed(source, printed, number, options)
-        kind = record["record"]
-        if kind == "study":
+        if record["record"] == "study":
             envelope = record
-        elif kind == "launch":
-            if runs and runs[-1][-1][1]["record"] != "end":
-                imported.append(_cut_short(source, runs[-1], envelope, options))
-                envelope = None
-            runs.append([(line, record)])
-        elif not runs or runs[-1][-1][1]["record"] == "end":
+        elif record["record"] == "launch":
+            runs.append(_Run(envelope, record, [line], [record]))
+            envelope = None
+        elif not runs or runs[-1].ended:
             raise LongshoreError(
-                f"{source.name}:{number}: '{kind}' is outside of a run, which begins with a 'launch' record"
+                f"{source.name}:{number}: '{record['record']}' is outside of a run, which begins with a 'launch' record"
             )
         else:
-            runs[-1].append((line, record))
-        if kind == "end":
-            imported.append(_imported(source, runs[-1], envelope, options))
-            envelope = None
-    if runs and runs[-1][-1][1]["record"] != "end":
-        imported.append(_cut_short(source, runs[-1], envelope, options))
-    return imported
+            runs[-1].lines.append(line)
+            runs[-1].records.append(record)
+    return [_imported(source, run, options) for run in runs]
+
+
+@dataclass(frozen=True)
+class _Run:
+    envelope: Record | None
+    header: Record
+    lines: list[str]
+    records: list[Record]
+
+    @property
+    def ended(self) -> bool:
+        return bool(self.records[-1]["record"] == "end")
 
 
 def _parsed(source: Source, line: str, number: int, options: Options) -> tuple[str, Record]:
@@ -63,25 +68,21 @@ def _parsed(source: Source, line: str, number: int, options: Options) -> tuple[s
         return line[begin.start() :], records.parse(line[begin.start() :], source.name, number)
 
 
-def _imported(source: Source, run: list[tuple[str, Record]], envelope: Record | None, options: Options) -> Imported:
-    header = run[0][1]
-    results = [record for _, record in run if record["record"] == "result"]
-    if not results and run[-1][1]["status"] == "ok":
-        raise LongshoreError(f"{source.name}: the run {header.get('launch', '')!s} has no result")
-    began = header.get("start")
+def _imported(source: Source, run: _Run, options: Options) -> Imported:
+    if not run.ended and not options.partial:
+        raise LongshoreError(f"{source.name}: cut short: no 'end' record follows; {PARTIAL_HINT}")
+    end = run.records[-1] if run.ended else records.end_record()
+    results = [record for record in run.records if record["record"] == "result"]
+    if not results and end["status"] == "ok":
+        raise LongshoreError(f"{source.name}: the run {run.header.get('launch', '')!s} has no result")
+    began = run.header.get("start")
     return Imported(
-        dict(envelope["cell"]) if envelope else _cell(header, results, options),
-        [line for line, _ in run],
+        dict(run.envelope["cell"]) if run.envelope else _cell(run.header, results, options),
+        run.lines if run.ended else [*run.lines, records.dump(end)],
+        why_incomplete=None if run.ended else "no 'end' record",
         aggregate=False,
         started=began if isinstance(began, str) else None,
     )
-
-
-def _cut_short(source: Source, run: list[tuple[str, Record]], envelope: Record | None, options: Options) -> Imported:
-    if not options.partial:
-        raise LongshoreError(f"{source.name}: cut short: no 'end' record follows; {PARTIAL_HINT}")
-    whole = [*run, (records.dump(records.end_record()), records.end_record())]
-    return replace(_imported(source, whole, envelope, options), why_incomplete="no 'end' record")
 
 
 def _cell(header: Record, results: list[Record], options: Options) -> dict[str, Any]:

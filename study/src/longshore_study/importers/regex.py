@@ -19,6 +19,7 @@ from longshore_study.base.errors import LongshoreError, UsageError
 from longshore_study.base.units import is_above_zero
 from longshore_study.importers.cut_numbers import whole_number
 from longshore_study.importers.imported import Imported, MetricChoice, Options, Source, aggregate_result, whole_records
+from longshore_study.importers.series import level_of
 from longshore_study.store import records
 
 MAX_SECONDS = 5.0
@@ -62,7 +63,7 @@ def _factors(match: re.Match[str]) -> dict[str, Any]:
     named = {
         name: text[:_LONGEST_LEVEL] for name, text in match.groupdict().items() if name != "value" and text is not None
     }
-    return {name: int(text) if re.fullmatch(r"[-+]?\d{1,15}", text) else text for name, text in named.items()}
+    return {name: level_of(text) for name, text in named.items()}
 
 
 def _value(source: Source, match: re.Match[str], group: str | int, unit: str) -> float:

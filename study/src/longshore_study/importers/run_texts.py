@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from longshore_study.importers.imported import Source
 
@@ -12,19 +12,19 @@ _NUMBER_FIRST = re.compile(r"\s*(?:[-+]?\.?\d[\d.]*(?:e[-+]?\d+)?|[-+]?(?:nan|in
 _LARGEST_COUNT = 10**18
 
 
-def spans(matches: Sequence[re.Match[str]], end: int) -> Iterator[tuple[re.Match[str], int]]:
-    """Each match with the offset of the next match, or with `end` for the last match."""
-    return zip(matches, [*(match.start() for match in matches[1:]), end][: len(matches)], strict=True)
+def parts_of(source: Source, begins: Sequence[re.Match[str]]) -> list[tuple[re.Match[str], Source]]:
+    """Each match with the text from its begin to the next match."""
+    ends = [*(match.start() for match in begins[1:]), len(source.text)]
+    return [(match, source.part(match.start(), end)) for match, end in zip(begins, ends, strict=False)]
 
 
-def runs_of(source: Source, begin: re.Pattern[str], what: str) -> list[tuple[str, int]]:
-    """The text of each run, with its offset in the file. `begin` is the pattern of the first line
-    of a run, and `what` names this line in messages. Raises LongshoreError if `begin` never
-    matches."""
-    begins = list(begin.finditer(source.text))
-    if not begins:
-        raise source.error(len(source.text.rstrip()), f"no line '{what}' at the start of a run")
-    return [(source.text[match.start() : end], match.start()) for match, end in spans(begins, len(source.text))]
+def runs_of(source: Source, begin: re.Pattern[str], what: str) -> list[tuple[re.Match[str], Source]]:
+    """The runs, each with its match of `begin`, the pattern of its first line. Messages call this
+    line `what`. Raises LongshoreError without a run."""
+    runs = parts_of(source, list(begin.finditer(source.text)))
+    if not runs:
+        raise source.error_at_end(f"no line '{what}' at the start of a run")
+    return runs
 
 
 def integer(pattern: str, text: str) -> int | None:

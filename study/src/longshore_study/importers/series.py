@@ -7,6 +7,7 @@ sessions. A version becomes the tag, unless the user gives one.
 from __future__ import annotations
 
 import datetime as dt
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -77,9 +78,8 @@ def time_of(source: Source, offset: int, text: str) -> dt.datetime:
     """A time with a zone: ISO 8601, or seconds since 1970. Without a zone it is taken as UTC."""
     try:
         seconds = float(text)
-        if 0 < seconds < _LATEST_SECONDS and not text.strip().isdecimal():
-            return dt.datetime.fromtimestamp(seconds, dt.UTC)
-        if len(text.strip()) > 8 and 0 < seconds < _LATEST_SECONDS:  # 8 digits are a date: 20261127
+        is_date = text.strip().isdecimal() and len(text.strip()) <= 8  # such as 20261127
+        if 0 < seconds < _LATEST_SECONDS and not is_date:
             return dt.datetime.fromtimestamp(seconds, dt.UTC)
     except ValueError:
         pass
@@ -97,6 +97,10 @@ def value_of(source: Source, offset: int, column: str, text: str) -> float | Non
     if text.strip().lower() in ("", "nan", "null", "none", "n/a", "na", "-"):
         return None
     return any_number(source, offset, column, text)
+
+
+def level_of(text: str) -> int | str:
+    return int(text) if re.fullmatch(r"[-+]?\d{1,15}", text) else text
 
 
 def better_of(lower: object, upper: object, unit: str) -> str:

@@ -12,10 +12,11 @@ arrays. Then only the rate is imported.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from longshore_study.importers.imported import PARTIAL_HINT, Imported, Options, Source, aggregate_result, whole_records
-from longshore_study.importers.run_texts import integer, runs_of
+from longshore_study.importers.imported import Imported, Options, Source, aggregate_result, whole_records
+from longshore_study.importers.run_texts import finite_number, integer, runs_of
 from longshore_study.store import records
 from longshore_study.store.records import Record
 
@@ -23,6 +24,7 @@ KERNELS = {"Copy": ("copy", 2), "Scale": ("scale", 2), "Add": ("add", 3), "Triad
 """Our kernel for each printed name, and the number of arrays that the kernel accesses."""
 
 _BEGIN = re.compile(r"STREAM [vV]ersion\s+(.*?)\s*$", re.MULTILINE)
+_WANTED = "this line needs a rate above 0, and times in the order smallest, average, largest; was it edited?"
 _DECIMALS = 6  # times with at least this number of decimals must not be zero
 # Some versions print a median time before the last column.
 _FIGURE = re.compile(
@@ -32,10 +34,11 @@ _FIGURE = re.compile(
 
 
 def read(source: Source, options: Options) -> list[Imported]:
-    return [_imported(source, options, text, offset) for text, offset in runs_of(source, _BEGIN, "STREAM version ...")]
+    return [_imported(run, options, head[1]) for head, run in runs_of(source, _BEGIN, "STREAM version ...")]
 
 
-def _imported(source: Source, options: Options, text: str, offset: int) -> Imported:
+def _imported(run: Source, options: Options, version: str) -> Imported:
+    text = run.text
     figures = list(_FIGURE.finditer(text))
     missing = [name for name in KERNELS if name not in {match[1] for match in figures}]
     validated = re.search(r"Solution Validates", text) is not None
@@ -43,9 +46,9 @@ def _imported(source: Source, options: Options, text: str, offset: int) -> Impor
     why_incomplete = f"STREAM's output ends without {', '.join(missing)}" if missing else None
     if why_incomplete is None and not validated and not wrong:
         why_incomplete = "STREAM's output ends before the validation of its results"
-    if why_incomplete and not (options.partial and figures):
-        hint = f"; {PARTIAL_HINT}" if figures else ""
-        raise source.error(offset + len(text.rstrip()), why_incomplete + hint)
+    if why_incomplete and not figures:
+        raise run.error_at_end(why_incomplete)
+    run.refuse_incomplete(why_incomplete, options)
     word = integer(r"uses\s+(\d+)\s+bytes per", text) or 8
     elements = integer(r"(?:Array size =|Total Aggregate Array size =)\s*(\d+)", text)
     counts = (integer(rf"Number of Threads{which}[^=\n]*=\s*(\d+)", text) for which in (" counted", " requested", ""))
@@ -53,53 +56,66 @@ def _imported(source: Source, options: Options, text: str, offset: int) -> Impor
     # The MPI form counts the bytes of all ranks, and the threads of one rank.
     ranks = integer(r"Data is distributed across (\d+) MPI ranks", text)
     if ranks and ranks > 1 and not options.ranks_per_node:
-        raise source.error(
-            offset, f"the output does not tell the number of nodes of its {ranks} ranks; give --ranks-per-node N"
+        raise run.error(
+            0, f"the output does not tell the number of nodes of its {ranks} ranks; give --ranks-per-node N"
         )
     per_node = min(ranks or 1, options.ranks_per_node or 1)
     nodes = records.node_count(ranks or 1, per_node)
     variant: dict[str, Any] = {"scope": "ep", "type": "float" if word == 4 else "double"}
     if elements:
         variant["elements"] = elements // (ranks or 1)
-    settings = {**variant, "arrays": elements, "word": word, "nodes": nodes}
-    results = [_result(source, match, offset, dict(settings), not wrong) for match in figures]
-    version = _BEGIN.search(text)
+    for match in figures:
+        _refuse_edited(run, match, word * (elements or 0))
+    results = [
+        kernel_result(
+            run, match.start(), KERNELS[match[1]][0], float(match[2]) / 1e3 / nodes, match.group(4, 5, 3),
+            settings=variant, verified=not wrong,
+            original={"name": "Best Rate", "value": float(match[2]), "unit": "MB/s"},
+        )
+        for match in figures
+    ]  # fmt: skip
     ranks_in_all = ranks or options.ranks or 1
     cell = {"program": "stream", "nodes": nodes, "ranks": ranks_in_all, "tasks_per_node": threads * per_node}
     header = {
-        "program": {"name": "STREAM", "version": version[1].strip("$ ") if version else None},
+        "program": {"name": "STREAM", "version": version.strip("$ ")},
         "transport": {"name": "mpi" if ranks else "openmp" if threads > 1 else "serial"},
         "nodes": nodes, "ranks": cell["ranks"],
     }  # fmt: skip
     return Imported(cell, whole_records(header, results), why_incomplete=why_incomplete)
 
 
-def _result(source: Source, match: re.Match[str], offset: int, settings: dict[str, Any], verified: bool) -> Record:
-    kernel, arrays = KERNELS[match[1]]
-    rate, mean, shortest, longest = (float(match[group]) for group in (2, 3, 4, 5))
-    position = offset + match.start()
+def _refuse_edited(run: Source, match: re.Match[str], array_bytes: int) -> None:
+    """Raises LongshoreError if rate and shortest time of a kernel do not agree. `array_bytes`: the
+    size of an array; 0 if it is not known."""
+    rate, shortest = float(match[2]), float(match[4])
     decimals = len(match[4].partition(".")[2])
-    timed = shortest > 0.0
-    if rate <= 0.0 or (not timed and decimals >= _DECIMALS) or not shortest <= mean <= longest:
-        raise source.error(
-            position,
-            f"{match[1]}: needs a rate above 0, and times in the order smallest, average, largest; was it edited?",
-        )
-    elements, word, nodes = (settings.pop(name) for name in ("arrays", "word", "nodes"))
-    if elements and timed:
-        computed = arrays * word * elements / shortest / 1e6
+    if shortest <= 0.0 and decimals >= _DECIMALS:
+        raise run.error(match.start(), _WANTED)
+    if array_bytes and shortest > 0.0:
+        computed = KERNELS[match[1]][1] * array_bytes / shortest / 1e6
         if abs(computed - rate) > 0.06 + computed * (0.6 * 10.0**-decimals / shortest + 1e-3):  # rounding
-            raise source.error(
-                position, f"{rate} MB/s does not agree with the time, which gives {computed:.1f}; was the file edited?"
+            raise run.error(
+                match.start(),
+                f"{rate} MB/s does not agree with the time, which gives {computed:.1f}; was the file edited?",
             )
-    metrics = {"best_bandwidth": records.metric(rate / 1e3 / nodes, "GB/s")}
-    if timed:
-        metrics["mean_bandwidth"] = records.metric(rate / 1e3 / nodes * shortest / mean, "GB/s")
-    return aggregate_result(
-        "stream",
-        {"kernel": kernel, **settings},
-        metrics,
-        verified=verified,
-        seconds={"min": shortest, "mean": mean, "max": longest} if timed else None,
-        original={"name": "Best Rate", "value": rate, "unit": "MB/s"},
+
+
+def kernel_result(
+    run: Source, offset: int, kernel: str, rate: float, times: Sequence[str],
+    *, settings: Mapping[str, Any], verified: bool | None, **more: Any,
+) -> Record:  # fmt: skip
+    """The result of a kernel from its line at `offset`. `rate`: the best rate in GB/s. `times`: the
+    printed shortest, longest and average time. They are 0 if an array is too small for the printed
+    decimals."""
+    shortest, longest, mean = (
+        finite_number(run, offset, column, word) for column, word in zip(("Min", "Max", "Average"), times, strict=True)
     )
+    if rate <= 0 or not shortest <= mean <= longest:
+        raise run.error(offset, _WANTED)
+    metrics = {"best_bandwidth": records.metric(rate, "GB/s")}
+    seconds = None
+    if shortest > 0:
+        metrics["mean_bandwidth"] = records.metric(rate * shortest / mean, "GB/s")
+        seconds = {"min": shortest, "mean": mean, "max": longest}
+    variant = {"kernel": kernel, **settings}
+    return aggregate_result("stream", variant, metrics, verified=verified, seconds=seconds, **more)

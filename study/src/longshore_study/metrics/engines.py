@@ -34,6 +34,11 @@ class Hop:
         payload = self.numbers.get("payload_bytes")
         return self.numbers["wire_bytes"] / payload if payload and "wire_bytes" in self.numbers else None
 
+    @property
+    def offnode_megabytes(self) -> float | None:
+        sent = self.numbers.get("offnode_bytes")
+        return None if sent is None else sent / 1e6
+
 
 @dataclass(frozen=True, slots=True)
 class Latency:

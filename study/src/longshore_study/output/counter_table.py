@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
 from longshore_study.base import terminal
 from longshore_study.base.json_values import attributes
-from longshore_study.metrics.counters import COUNTED, HARDWARE, CounterSummary
-from longshore_study.output.rows import grouped_by, print_rows
+from longshore_study.metrics.counters import COUNTED, HARDWARE, CounterSummary, Phase
+from longshore_study.output.rows import grouped_by, print_parts, print_rows
 
 _SECONDS = ("waited mean", "waited max")
+_PHASE_COLUMNS: dict[str, Callable[[Phase], str]] = {
+    "phase": lambda phase: phase.name,
+    "waited ms": lambda phase: _scaled(phase.waited, 1e3),
+    "messages": lambda phase: terminal.number(phase.messages),
+    "wire MB": lambda phase: _scaled(phase.wire_bytes, 1e-6),
+}
 
 
 def document(summaries: Sequence[CounterSummary]) -> dict[str, Any]:
@@ -52,27 +58,9 @@ def render(summaries: Sequence[CounterSummary]) -> None:
         for reason, events in _reasons(members).items():
             print(f"no {', '.join(events)}: {reason}")
         print()
-        _print_phases(where, members)
-
-
-def _print_phases(where: str, members: Sequence[CounterSummary]) -> None:
-    names = terminal.varying([summary.factors for summary in members])[1]
-    body = [
-        [
-            *terminal.levels(summary.factors, names),
-            phase.name,
-            terminal.number(None if phase.waited is None else 1e3 * phase.waited),
-            terminal.number(phase.messages),
-            terminal.number(None if phase.wire_bytes is None else phase.wire_bytes / 1e6),
-        ]
-        for summary in members
-        for phase in summary.phases
-    ]
-    if body:
-        right = ("waited ms", "messages", "wire MB")
-        columns = [*terminal.options(names), "phase", *right]
-        terminal.print_table(f"{where}, by phase", columns, body, right=right)
-        print()
+        if any(summary.phases for summary in members):
+            print_parts(f"{where}, by phase", members, lambda summary: summary.phases, _PHASE_COLUMNS, left=("phase",))
+            print()
 
 
 def _reasons(members: Sequence[CounterSummary]) -> dict[str, list[str]]:
@@ -85,5 +73,8 @@ def _reasons(members: Sequence[CounterSummary]) -> dict[str, list[str]]:
 
 
 def _number(summary: CounterSummary, name: str) -> str:
-    value = summary.numbers.get(name)
-    return terminal.number(value * 1e3 if value is not None and name in _SECONDS else value)
+    return _scaled(summary.numbers.get(name), 1e3 if name in _SECONDS else 1.0)
+
+
+def _scaled(value: float | None, factor: float) -> str:
+    return terminal.number(None if value is None else value * factor)

@@ -3,15 +3,24 @@ table of times."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from longshore_study.base import terminal
 from longshore_study.base.json_values import attributes
 from longshore_study.metrics.engines import PERCENTILES, EngineSummary, Hop
-from longshore_study.output.rows import grouped_by
+from longshore_study.output.rows import grouped_by, print_parts
 
-HOP_COLUMNS = ("messages", "partial", "fill", "wire/payload", "off-node MB", "refusals")
+_HOP_COLUMNS: dict[str, Callable[[Hop], str]] = {
+    "direction": lambda hop: hop.direction,
+    "hop": lambda hop: str(hop.hop),
+    "messages": lambda hop: terminal.number(hop.numbers.get("messages")),
+    "partial": lambda hop: terminal.number(hop.numbers.get("partial")),
+    "fill": lambda hop: "-" if hop.fill is None else f"{hop.fill:.1%}",
+    "wire/payload": lambda hop: terminal.ratio_text(hop.wire_per_payload),
+    "off-node MB": lambda hop: terminal.number(hop.offnode_megabytes),
+    "refusals": lambda hop: terminal.number(hop.numbers.get("refusals")),
+}
 TIME_COLUMNS = ("ms", "moving", "no slot", "nothing arrived")
 
 
@@ -40,35 +49,16 @@ def render(summaries: Sequence[EngineSummary]) -> None:
     for (study, tag, pattern), members in grouped_by(summaries, "study tag pattern").items():
         shared, names = terminal.varying([summary.factors for summary in members])
         where = f"{terminal.side(study, tag)}: {pattern}" + terminal.shared_factors(shared)
-        named = terminal.options(names)
-        terminal.print_table(
-            f"{where}, messages of one operation, all ranks together",
-            [*named, "direction", "hop", *HOP_COLUMNS],
-            [[*terminal.levels(summary.factors, names), *_hop(hop)] for summary in members for hop in summary.hops],
-            right=("hop", *HOP_COLUMNS),
-        )
+        title = f"{terminal.side(study, tag)}: {pattern}, messages of one operation, all ranks together"
+        print_parts(title, members, lambda summary: summary.hops, _HOP_COLUMNS, left=("direction",))
         print()
         terminal.print_table(
             f"{where}, time of one operation (mean over ranks), and of items on their way",
-            [*named, *TIME_COLUMNS, "direction", *(f"{name} us" for name in PERCENTILES)],
+            [*terminal.options(names), *TIME_COLUMNS, "direction", *(f"{name} us" for name in PERCENTILES)],
             [row for summary in members for row in _times(summary, terminal.levels(summary.factors, names))],
             right=(*TIME_COLUMNS, *(f"{name} us" for name in PERCENTILES)),
         )
         print()
-
-
-def _hop(hop: Hop) -> list[str]:
-    numbers: Mapping[str, float] = hop.numbers
-    offnode = numbers.get("offnode_bytes")
-    return [
-        hop.direction,
-        str(hop.hop),
-        *(terminal.number(numbers.get(name)) for name in ("messages", "partial")),
-        "-" if hop.fill is None else f"{hop.fill:.1%}",
-        terminal.ratio_text(hop.wire_per_payload),
-        terminal.number(offnode / 1e6 if offnode is not None else None),
-        terminal.number(numbers.get("refusals")),
-    ]
 
 
 def _times(summary: EngineSummary, levels: list[str]) -> list[list[str]]:

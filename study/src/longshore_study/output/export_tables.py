@@ -7,7 +7,7 @@ import io
 import json
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, TextIO
 
 from longshore_study.base import terminal
@@ -29,10 +29,15 @@ def table(rows: Sequence[Row], form: str, first: Sequence[str] = ()) -> bytes:
     columns = columns_of(rows, first)
     if form == "parquet":
         return _parquet(rows, columns)
-    writers: dict[str, Callable[[Sequence[Row], Sequence[str]], str]] = {
-        "csv": _csv, "json": _json, "jsonl": _jsonl, "markdown": _markdown, "latex": _latex,
-    }  # fmt: skip
-    return writers[form](rows, columns).encode("utf-8", "replace")
+    if form == "markdown":
+        text = _markdown(rows, columns)
+    elif form == "latex":
+        text = _latex(rows, columns)
+    else:
+        out = io.StringIO()
+        write_lines(((row, {}) for row in rows), form, columns, out)
+        text = out.getvalue()
+    return text.encode("utf-8", "replace")
 
 
 def write_lines(rows: Iterable[tuple[Row, Row]], form: str, first: Sequence[str], out: TextIO) -> None:
@@ -88,26 +93,8 @@ def _write_body(rows: Iterable[tuple[Row, Row]], columns: dict[str, int], out: T
     return widths
 
 
-def _csv(rows: Sequence[Row], columns: Sequence[str]) -> str:
-    out = io.StringIO()
-    writer = csv.DictWriter(out, columns, restval="", lineterminator="\n")
-    writer.writeheader()
-    writer.writerows({name: _plain(value) for name, value in row.items()} for row in rows)
-    return out.getvalue()
-
-
 def _plain(value: Any) -> Any:
     return json.dumps(value, ensure_ascii=False) if isinstance(value, dict | list) else value
-
-
-def _json(rows: Sequence[Row], columns: Sequence[str]) -> str:
-    del columns
-    return json.dumps({"schema": _SCHEMA, "rows": rows}, indent=1, ensure_ascii=False) + "\n"
-
-
-def _jsonl(rows: Sequence[Row], columns: Sequence[str]) -> str:
-    del columns
-    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
 
 
 def shown(value: Any) -> str:
@@ -153,13 +140,20 @@ def latex_text(text: str) -> str:
 
 
 def _latex(rows: Sequence[Row], columns: Sequence[str]) -> str:
-    """A tabular with the rules of the package booktabs."""
     kinds = "".join("r" if _numeric(rows, name) else "l" for name in columns)
-    lines = [" & ".join(latex_text(shown(row.get(name))) for name in columns) + r" \\" for row in rows]
-    head = " & ".join(map(latex_text, columns)) + r" \\"
+    return latex_tabular(kinds, [latex_row(columns)], [[shown(row.get(name)) for name in columns] for row in rows])
+
+
+def latex_row(texts: Iterable[str]) -> str:
+    return " & ".join(map(latex_text, texts)) + r" \\"
+
+
+def latex_tabular(kinds: str, heads: Sequence[str], rows: Iterable[Iterable[str]], note: str = "") -> str:
+    """A tabular with the rules of the package booktabs. `kinds`: the alignment of each column.
+    `heads`: whole lines. `note`: a comment above the tabular."""
     return "\n".join(
-        ["% needs \\usepackage{booktabs}", rf"\begin{{tabular}}{{{kinds}}}", r"\toprule", head, r"\midrule", *lines,
-         r"\bottomrule", r"\end{tabular}", ""]
+        ["% needs \\usepackage{booktabs}", *([f"% {note}"] if note else []), rf"\begin{{tabular}}{{{kinds}}}",
+         r"\toprule", *heads, r"\midrule", *map(latex_row, rows), r"\bottomrule", r"\end{tabular}", ""]
     )  # fmt: skip
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 from longshore_study.base.default_store import store_option
 from longshore_study.compare.comparison import Comparison
 from longshore_study.compare.slow_hosts import changed_with_hosts, slow_hosts
+from longshore_study.output.next_commands import study_file_of
 
 _NAMED = 4
 """Of more hosts, only the first are named."""
@@ -37,20 +37,8 @@ def _commands(comparison: Comparison) -> str:
     newest = comparison.new.launches[-1]
     if newest.imported or newest.tag != comparison.new.name:
         return ""
-    file = (newest.envelope.get("study_file") or {}).get("path")
-    known = isinstance(file, str) and Path(file).is_file()
+    study = study_file_of(newest) or f"{newest.study}.toml"
     tag, store = f"{newest.tag}-on-same-hosts", store_option(newest.path.parents[3])
-    run = shlex.join(
-        [
-            "longshore",
-            "run",
-            str(file) if known else f"{newest.study}.toml",
-            "--tag",
-            tag,
-            "--session",
-            "SESSION",
-            *store,
-        ]
-    )
+    run = shlex.join(["longshore", "run", study, "--tag", tag, "--session", "SESSION", *store])
     again = shlex.join(["longshore", "compare", comparison.reference.name, tag, *store])
     return f": {run} (two sessions or more), then {again}"

@@ -33,8 +33,7 @@ def next_commands(
     commands += _bench_commands(answers, {str(launch.path): launch for launch in measured})
     newest = max(measured, key=lambda launch: str(launch.envelope.get("started") or ""))
     store = store_option(newest.path.parents[3])
-    file = (newest.envelope.get("study_file") or {}).get("path")
-    if isinstance(file, str) and Path(file).is_file():
+    if file := study_file_of(newest):
         again = ["longshore", "run", file, *(["--tag", tag] if tag != study else []), "--session", _new_session(newest)]
         commands.append((shlex.join([*again, *store]), "measure once more: do the same choices win?"))
     for words, purpose in (
@@ -46,6 +45,12 @@ def next_commands(
     commands.append(("longshore init my-study.toml", "a study of your own sizes and ranks: edit it, then"))
     commands.append((shlex.join(["longshore", "run", "my-study.toml", *store]), "measure it"))
     return commands
+
+
+def study_file_of(launch: Launch) -> str | None:
+    """The study file of the launch, if it is still where `longshore run` read it."""
+    file = (launch.envelope.get("study_file") or {}).get("path")
+    return file if isinstance(file, str) and Path(file).is_file() else None
 
 
 def _new_session(launch: Launch) -> str:

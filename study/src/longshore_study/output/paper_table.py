@@ -80,7 +80,7 @@ def _table(
 
 
 def _latex(title: str, note: str, head: Sequence[str], down: int, body: Sequence[Sequence[str]]) -> str:
-    """A tabular with the rules of booktabs. The title stands above the columns with figures."""
+    """The title stands above the columns with figures."""
     wide = len(body[0]) - down
     names = [latex_text(name) for name in head]
     title = title.replace("_", r"\_")
@@ -92,12 +92,7 @@ def _latex(title: str, note: str, head: Sequence[str], down: int, body: Sequence
             rf"\cmidrule(lr){{{down + 1}-{down + wide}}}",
             " & ".join(names) + r" \\",
         ]
-    lines = [" & ".join(map(latex_text, line)) + r" \\" for line in body]
-    return "\n".join(
-        ["% needs \\usepackage{booktabs}", f"% {' '.join(note.split())}",
-         rf"\begin{{tabular}}{{{'l' * down}{'r' * wide}}}", r"\toprule", *heads, r"\midrule", *lines,
-         r"\bottomrule", r"\end{tabular}", ""]
-    )  # fmt: skip
+    return export_tables.latex_tabular("l" * down + "r" * wide, heads, body, " ".join(note.split()))
 
 
 def _order(figures: Sequence[Figure], name: str, launches: Sequence[Launch]) -> list[str]:

@@ -23,6 +23,9 @@ from longshore_study.store.launch_store import Launch
 
 DATA_VERSION = "4.2"
 _NAMESPACE = uuid.UUID("6f1c2f0e-2d0b-4f0e-9a55-6c6f6e677368")
+_UNKNOWN = ("fail_info", "build_jobid", "build_stderr", "build_stdout", "job_stderr", "job_stdout", "outputdir",
+            "time_compile", "time_performance", "time_run", "time_sanity", "time_setup")  # fmt: skip
+"""Members that the schema requires, and for which Longshore has no value."""
 _FORMAT = "%Y-%m-%dT%H:%M:%S%z"
 
 
@@ -77,11 +80,9 @@ def _case(number: int, index: int, row: VariantRow, launches: Sequence[Launch], 
         "display_name": f"longshore_{row.pattern} {words}".rstrip(), "hashcode": digest,
         "filename": "longshore", "fixture": False, "system": system, "partition": partition, "environ": row.tag,
         "scheduler": "local", "result": "fail" if doubt else "pass", "fail_phase": "performance" if doubt else None,
-        "fail_reason": doubt, "fail_severe": False, "fail_info": None, "build_jobid": None, "build_stderr": None,
-        "build_stdout": None, "job_stderr": None, "job_stdout": None, "dependencies_actual": [],
-        "dependencies_conceptual": [], "outputdir": None, "job_completion_time": None if done is None else _text(done),
-        "job_completion_time_unix": done, "time_compile": None, "time_performance": None, "time_run": None,
-        "time_sanity": None, "time_setup": None, "time_total": _total(launches), "run_index": number,
+        "fail_reason": doubt, "fail_severe": False, "dependencies_actual": [], "dependencies_conceptual": [],
+        "job_completion_time": None if done is None else _text(done), "job_completion_time_unix": done,
+        "time_total": _total(launches), "run_index": number, **dict.fromkeys(_UNKNOWN),
         "session_uuid": identity, "uuid": f"{identity}:{number}:{index}",
         "perfvalues": {
             f"{system}:{partition}:{name}":

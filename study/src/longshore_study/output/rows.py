@@ -14,6 +14,7 @@ class _HasFactors(Protocol):
 
 
 R = TypeVar("R")
+P = TypeVar("P")
 F = TypeVar("F", bound=_HasFactors)
 
 
@@ -29,10 +30,19 @@ def print_rows(
     """Prints a table: a column for each factor that varies, then `columns`, which maps a heading to
     the function for the text of a row. The title ends with the factors that all rows share. Columns
     are aligned right, except `left`."""
+    print_parts(title, rows, lambda row: [row], columns, left=left)
+
+
+def print_parts(
+    title: str, rows: Sequence[F], parts_of: Callable[[F], Sequence[P]], columns: Mapping[str, Callable[[P], str]],
+    *, left: Collection[str] = (),
+) -> None:  # fmt: skip
+    """Like `print_rows`, with a line for each part of a row. `columns` have the texts of parts."""
     shared, names = terminal.varying([row.factors for row in rows])
+    lines = [(terminal.levels(row.factors, names), part) for row in rows for part in parts_of(row)]
     terminal.print_table(
         title + terminal.shared_factors(shared),
         [*terminal.options(names), *columns],
-        [[*terminal.levels(row.factors, names), *(text(row) for text in columns.values())] for row in rows],
+        [[*levels, *(text(part) for text in columns.values())] for levels, part in lines],
         right=[heading for heading in columns if heading not in left],
     )

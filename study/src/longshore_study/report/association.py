@@ -35,7 +35,7 @@ def _rule(attribution: Attribution, rule: Rule) -> Element:
     rows = attribution.rows_of(rule)
     changed = sum(row.verdict in (REGRESSED, IMPROVED) for row in rows)
     style = "regressed" if speed_ratio < 1 else "improved"
-    change_text = ratio_in_words(speed_ratio).replace("higher", "better").replace("lower", "worse")
+    change_text = ratio_in_words(speed_ratio, "better", "worse")
     return element(
         "li",
         element("span", f"{'▼' if speed_ratio < 1 else '▲'} {change_text}", class_=f"badge v-{style}"),

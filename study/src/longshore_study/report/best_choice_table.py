@@ -4,20 +4,20 @@ the bound, the result of `auto`, and the next commands."""
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
 
 from longshore_study.analyses.best_choices import BestChoice
 from longshore_study.analyses.winners import NO_NETWORK
+from longshore_study.base.groups import grouped
 from longshore_study.base.texts import counted, figure, share
 from longshore_study.output.next_commands import next_commands
 from longshore_study.patterns import CONTROL
 from longshore_study.report.facts import Facts
 from longshore_study.report.fastest import fastest, share_and_remark
 from longshore_study.report.labels import pattern_title
-from longshore_study.report.marks import named_axis, strip, vertical
-from longshore_study.report.markup import Child, Element, element, percent, remark
+from longshore_study.report.marks import bar, named_axis, strip, vertical
+from longshore_study.report.markup import Child, Element, element, remark
 from longshore_study.report.scales import Scale
-from longshore_study.report.tables import column_heads
+from longshore_study.report.tables import number_cell, strip_table
 
 _WORDS = {
     "in cache?": "“In cache?”: a figure above the copy from main memory has its data in a cache.",
@@ -29,60 +29,38 @@ _WORDS = {
 }
 
 
-@dataclass(frozen=True)
-class BestChoiceOfSide:
-    """The best choice for one piece of work, among the results of one side of the page."""
-
-    side: str
-    choice: BestChoice
-
-    @property
-    def pattern(self) -> str:
-        return self.choice.best.pattern
-
-    def better_than(self, other: BestChoiceOfSide) -> bool:
-        """Whether this choice is better. A figure above the copy from main memory was measured in a
-        cache, and ranks below all other figures."""
-        if self.choice.in_cache != other.choice.in_cache:
-            return other.choice.in_cache
-        value, rival = self.choice.best.value, other.choice.best.value
-        return value < rival if self.choice.best.better == "lower" else value > rival
+ChoiceOfSide = tuple[str, BestChoice]
+"""A best choice with the side of the page that has it."""
 
 
 def best_section(facts: Facts) -> Element:
-    best = best_by_setup(facts)
+    best = _best_by(facts, lambda choice: (choice.best.pattern, choice.where))
     return element(
         "section",
         element("p", solo_sentence(facts), class_="verdict"),
-        [_table(facts, best), _legend(best)] if best else None,
+        [_table(facts, best), _legend([choice for _, choice in best])] if best else None,
         [element("p", text, class_="lead") for text in _details(facts)],
         _next(facts),
         id="verdict",
     )
 
 
-def best_by_setup(facts: Facts) -> list[BestChoiceOfSide]:
-    """The best choice for each combination of pattern, number of nodes, transport and stack."""
-    return _best_by(facts, lambda entry: (entry.pattern, entry.choice.where))
+def _best_by(facts: Facts, key: Callable[[BestChoice], Hashable]) -> list[ChoiceOfSide]:
+    """The best choice of all sides for each key."""
+    entries = [(side, choice) for side, choices in facts.best_choices.items() for choice in choices]
+    groups = grouped(entries, lambda entry: key(entry[1]))
+    return [max(members, key=lambda entry: _goodness(entry[1])) for members in groups.values()]
 
 
-def best_by_pattern(facts: Facts) -> list[BestChoiceOfSide]:
-    return _best_by(facts, lambda entry: entry.pattern)
-
-
-def _best_by(facts: Facts, key: Callable[[BestChoiceOfSide], Hashable]) -> list[BestChoiceOfSide]:
-    best: dict[Hashable, BestChoiceOfSide] = {}
-    for side, choices in facts.best_choices.items():
-        for choice in choices:
-            entry = BestChoiceOfSide(side, choice)
-            if entry.better_than(best.setdefault(key(entry), entry)):
-                best[key(entry)] = entry
-    return list(best.values())
+def _goodness(choice: BestChoice) -> tuple[bool, float]:
+    """A figure above the copy from main memory was measured in a cache, and ranks below all other
+    figures."""
+    return not choice.in_cache, -choice.best.value if choice.best.better == "lower" else choice.best.value
 
 
 def solo_sentence(facts: Facts) -> str:
     """States the lowest and the highest share of the bound; without a bound, the figures."""
-    best = [entry.choice for entry in best_by_pattern(facts)]
+    best = [choice for _, choice in _best_by(facts, lambda choice: choice.best.pattern)]
     if not best:
         return _unranked_sentence(facts)
     shares = sorted((c.best.share, pattern_title(c.best.pattern).lower()) for c in best if c.best.share is not None)
@@ -126,42 +104,42 @@ def _with(choice: BestChoice) -> str:
     return f" with {choice.name or choice.problem}" if choice.name or choice.problem else ""
 
 
-def _table(facts: Facts, best: list[BestChoiceOfSide]) -> Element:
+def _table(facts: Facts, best: Sequence[ChoiceOfSide]) -> Element:
     """The table of best choices. The bar in each row shows the figure as a share of what the
     memory allows."""
-    shares = [entry.choice.best.share for entry in best if entry.choice.best.share is not None]
+    shares = [choice.best.share for _, choice in best if choice.best.share is not None]
     scale = Scale(0.0, max([1.0, *shares]) * 1.04)
     heads: list[tuple[str, Child]] = [("name", "Best of"), ("value number", "Figure")]
     if shares:
         heads += [("plot", named_axis("share of the bound", scale.ticks(share, 4))), ("share number", "Share")]
     heads.append(("choice", "Choose"))
     rows = []
-    for entry in best:
-        choice = entry.choice
+    for side, choice in best:
         cells: list[Child] = [
             element(
-                "th", element("b", pattern_title(entry.pattern)), " ", _soft(choice.where), class_="c-name", scope="row"
+                "th",
+                element("b", pattern_title(choice.best.pattern)),
+                " ",
+                _soft(choice.where),
+                class_="c-name",
+                scope="row",
             ),
-            element("td", figure(choice.best.value, choice.best.unit), class_="c-value number"),
+            number_cell("value", figure(choice.best.value, choice.best.unit)),
         ]
         if shares:
-            cells += [element("td", _bar(entry, scale), class_="c-plot")]
-            cells.append(element("td", share_and_remark(choice.best, "no bound"), class_="c-share number"))
-        cells.append(_choice(entry, with_side=len(facts.sides) > 1))
+            cells += [element("td", _bar(choice, scale), class_="c-plot")]
+            cells.append(number_cell("share", share_and_remark(choice.best, "no bound")))
+        cells.append(_choice(choice, f" in {side}" if len(facts.sides) > 1 else ""))
         rows.append(element("tr", cells))
-    return element(
-        "table", column_heads(heads), element("tbody", rows), class_="strips best" if shares else "plain bare"
-    )
+    return strip_table(heads, rows, "strips best" if shares else "plain bare")
 
 
-def _choice(entry: BestChoiceOfSide, *, with_side: bool) -> Element:
+def _choice(choice: BestChoice, where: str) -> Element:
     """The best choice, then the choices within noise of the best, then the result of `auto`."""
-    choice = entry.choice
-    side = f" in {entry.side}" if with_side else ""
     return element(
         "td",
         element("b", choice.name or ("" if choice.problem else "the only choice")),
-        f" {choice.problem}{side}",
+        f" {choice.problem}{where}",
         _soft(f" within noise: {choice.within_noise_text}") if choice.within_noise else None,
         _soft(f" {choice.auto.text}") if choice.auto else None,
         class_="c-choice",
@@ -172,15 +150,15 @@ def _soft(text: str) -> Element:
     return element("span", text, class_="meaning")
 
 
-def _legend(best: list[BestChoiceOfSide]) -> Element:
+def _legend(best: Sequence[BestChoice]) -> Element:
     text = ["“Within noise”: the difference from the best is not significant (95 % interval of the ratio)."]
-    choices = [entry.choice for entry in best]
-    if any(choice.best.share is not None for choice in choices):
-        text.append(f"The bound is {_bound_text(choices)}.")
-        text.extend(meaning for word, meaning in _WORDS.items() if word in {c.best.share_remark for c in choices})
-    if any(choice.best.share is None and choice.best.uses_network for choice in choices):
+    if any(choice.best.share is not None for choice in best):
+        text.append(f"The bound is {_bound_text(best)}.")
+        words = {choice.best.share_remark for choice in best}
+        text.extend(meaning for word, meaning in _WORDS.items() if word in words)
+    if any(choice.best.share is None and choice.best.uses_network for choice in best):
         text.append(f"No bound: {NO_NETWORK}.")
-    elif not any(choice.best.share is not None for choice in choices):
+    elif not any(choice.best.share is not None for choice in best):
         text.append("There is no bound: memory copy was not measured with these figures.")
     return remark(" ".join(text))
 
@@ -203,12 +181,12 @@ def _next(facts: Facts) -> Element | None:
     )  # fmt: skip
 
 
-def _bar(entry: BestChoiceOfSide, scale: Scale) -> Element:
-    name, best_share = f"{pattern_title(entry.pattern)} {entry.choice.where}".rstrip(), entry.choice.best.share
+def _bar(choice: BestChoice, scale: Scale) -> Element:
+    name, best_share = f"{pattern_title(choice.best.pattern)} {choice.where}".rstrip(), choice.best.share
     if best_share is None:
         return strip(vertical(scale, 1.0, "bound"), label=f"{name}: share of the bound not known")
-    bar = element("rect", x="0", y="28%", height="44%", width=percent(scale.clipped(best_share)), class_="bar s1")
-    return strip(bar, vertical(scale, 1.0, "bound"), label=f"{name}: {share(best_share)} of the bound")
+    share_bar = bar(0.0, scale.clipped(best_share), "s1", height=0.44)
+    return strip(share_bar, vertical(scale, 1.0, "bound"), label=f"{name}: {share(best_share)} of the bound")
 
 
 def _details(facts: Facts) -> list[str]:
@@ -216,7 +194,7 @@ def _details(facts: Facts) -> list[str]:
     failed = len(facts.failed) + sum(len(of_machine.failed) for of_machine in facts.simulated.values())
     sessions = {(launch.study, launch.tag, launch.session) for launch in launches}
     figures = facts.main_figures
-    wrong = sum(1 for a in facts.absent if a.reason.startswith("failed"))
+    wrong = sum(reason.startswith("failed") for _, _, reason in facts.absent)
     text = f"{counted(len(launches), 'launch', 'launches')} in {counted(len(sessions), 'session')}, "
     text += "all complete" if not failed else f"{failed} of them failed or incomplete"
     checked = sum(1 for f in figures if f.verified is not None)

@@ -9,8 +9,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from longshore_study.base.groups import grouped
-from longshore_study.base.texts import counted
-from longshore_study.report.facts import Facts, PlottedFigure, by_key, frozen
+from longshore_study.report.facts import Factors, Facts, PlottedFigure, by_key, frozen
 from longshore_study.report.labels import level_text, naming, pattern_title, value_text
 from longshore_study.report.markup import Child, Element, element, section
 from longshore_study.report.tables import folded, scroll_table
@@ -54,7 +53,7 @@ def coverage_section(facts: Facts) -> Element:
         folded(
             lines,
             ROWS_SHOWN,
-            lambda more: counted(more, "more line"),
+            "more line",
             lambda some: _table(some, with_side=len(facts.sides) > 1),
         )
         if lines
@@ -63,12 +62,11 @@ def coverage_section(facts: Facts) -> Element:
 
 
 def _failed(facts: Facts) -> Iterable[Absence]:
-    for failure in facts.failed:
-        launch = failure.launch
+    for side, launch in facts.failed:
         cell = ", ".join(level_text(k, v) for k, v in launch.cell.items() if k not in ("pattern", "program"))
         pattern = str(launch.cell.get("pattern") or launch.cell.get("program") or "")
         reason = (launch.problem or "").replace(str(launch.path), launch.path.name)
-        yield Absence("failed", pattern, cell, failure.side, reason)
+        yield Absence("failed", pattern, cell, side, reason)
 
 
 def _invalid(facts: Facts) -> Iterable[Absence]:
@@ -80,9 +78,10 @@ def _invalid(facts: Facts) -> Iterable[Absence]:
 
 def _skipped(facts: Facts) -> Iterable[Absence]:
     """One line for all variants of a pattern that were skipped for the same reason."""
-    groups = grouped(facts.absent, lambda a: (a.pattern, a.side, a.reason))
-    for (pattern, side, reason), group in groups.items():
-        variants = {frozen(a.factors): a.factors for a in group}
+    groups: dict[tuple[str, str, str], dict[Factors, dict[str, Any]]] = {}
+    for side, key, reason in facts.absent:
+        groups.setdefault((key.pattern, side, reason), {})[frozen(key.shown_factors)] = key.shown_factors
+    for (pattern, side, reason), variants in groups.items():
         kind, _, why = reason.partition(": ")
         yield Absence(kind, pattern, _levels(list(variants.values())), side, why, len(variants))
 
@@ -126,7 +125,7 @@ def _all_factors(f: PlottedFigure) -> str:
 def _sessions(facts: Facts) -> Element:
     """The table of sessions, with their numbers of launches and variants."""
     kinds = (facts, *facts.simulated.values())
-    failed = {failure.launch.path for kind in kinds for failure in kind.failed}
+    failed = {launch.path for kind in kinds for _, launch in kind.failed}
     main_figures = [figure for kind in kinds for figure in kind.main_figures]
     groups = grouped(facts.all_launches, lambda launch: (launch.tag, launch.session, launch.study))
     rows = []

@@ -1,24 +1,25 @@
 """Curves of figures over a size factor, with the bound of the machine. Lines join only levels of
-numeric factors. scaling.py draws curves over ranks and nodes with the same panels."""
+numeric factors. scaling.py draws curves over ranks and nodes."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import groupby, pairwise
+from dataclasses import replace
+from itertools import groupby
 from typing import Any
 
 from longshore_study.analyses.scaling import AXES, following_factors
 from longshore_study.base.groups import grouped
 from longshore_study.base.json_values import number_in
-from longshore_study.base.texts import counted, figure, name_text, plain_number, power_of_two, quantity
+from longshore_study.base.texts import name_text, plain_number, power_of_two, quantity
 from longshore_study.patterns import CONTROL, PATTERNS
 from longshore_study.report.bounds import Bound, bound_for, bounds_text
 from longshore_study.report.facts import Facts, PlottedFigure, by_key, median_value
-from longshore_study.report.labels import SELF_EXPLAINING, level_text, metric_title, naming
-from longshore_study.report.marks import SERIES_COUNT, Axes, chart, legend, line, mark, polyline, series_look
-from longshore_study.report.markup import Child, Element, details, element, percent, remark
-from longshore_study.report.scales import Scale, for_figures
+from longshore_study.report.labels import metric_title, naming
+from longshore_study.report.marks import Axes
+from longshore_study.report.markup import Element, element, remark
+from longshore_study.report.panels import Panel, SeriesPoint, arranged, curve_legend, draw_panel, small_multiples
+from longshore_study.report.scales import Scale, for_figures, log_around, titled
 
 SIZES = {
     "message_bytes": "message, bytes",
@@ -28,38 +29,6 @@ SIZES = {
     "ranks_per_node": "ranks per node",
 }
 """The sizes of launches and of imported programs, with the titles of their axes."""
-PANELS_SHOWN = 6
-
-
-@dataclass(frozen=True)
-class SeriesPoint:
-    size: float
-    value: float
-    low: float
-    high: float
-    launches: int
-    tooltip: str = ""
-    """The text shown when the mouse points at the mark; if empty, the figure and its launches."""
-
-
-@dataclass(frozen=True)
-class Series:
-    name: str
-    side: str
-    look: int
-    """The index of colour and shape, the same for a name on every panel."""
-    dashed: bool
-    unit: str
-    points: tuple[SeriesPoint, ...]
-
-
-@dataclass(frozen=True)
-class Panel:
-    title: str
-    series: tuple[Series, ...]
-    bounds: tuple[tuple[float, Bound], ...]
-    """Pairs of a size and the bound at this size. A bound per process falls with the number of
-    ranks."""
 
 
 def size_factors(figures: Sequence[PlottedFigure]) -> list[str]:
@@ -110,70 +79,24 @@ def scaled_over(figures: Sequence[PlottedFigure]) -> tuple[str, ...]:
 
 
 def panels(facts: Facts, figures: Sequence[PlottedFigure], factor: str) -> list[Panel]:
-    """The panels as small multiples. Each level of `series_factor` is a series. Each combination of
-    the other factors, without the size, is a panel."""
-    groups = list(by_key(figures).values())
-    rest = [_without(group[0].factors, factor) for group in groups]
+    """The panels of figures over the size `factor`."""
     # Factors that the size determines do not distinguish panels.
-    dependent = numeric_following_factors(factor, [group[0].factors for group in groups])
-    names = naming({k: v for k, v in other.items() if k not in dependent} for other in rest)
-    chosen = series_factor(rest, names.varying)
-    looks = looks_of(rest, chosen)
-    by_title: dict[str, dict[tuple[str, str], list[PlottedFigure]]] = {}
-    for group, other in zip(groups, rest, strict=True):
-        title = ", ".join(names.parts(other, without=[chosen]))
-        name = level_text(chosen, other[chosen]) if chosen in other else "all"
-        for f in group:
-            by_title.setdefault(title, {}).setdefault((name, f.side), []).append(f)
-    two_sides = len(facts.sides) > 1
-
-    def order(series: tuple[tuple[str, str], list[PlottedFigure]]) -> tuple[int, int]:
-        name, side = series[0]
-        return looks.get(name, 0), facts.sides.index(side)
-
-    return [
-        Panel(
-            title,
-            tuple(
-                Series(
-                    name,
-                    side,
-                    looks.get(name, 0),
-                    two_sides and side == facts.sides[0],
-                    members[0].unit,
-                    _points(members, factor),
-                )
-                for (name, side), members in sorted(series.items(), key=order)
-            ),
-            _bounds(facts, [f for members in series.values() for f in members], factor),
-        )
-        for title, series in by_title.items()
+    groups = list(by_key(figures).values())
+    left_out = {factor} | numeric_following_factors(factor, [group[0].factors for group in groups])
+    entries = [
+        ({k: v for k, v in f.factors.items() if k not in left_out}, f.side, f) for group in groups for f in group
     ]
-
-
-def _without(factors: Mapping[str, Any], name: str) -> dict[str, Any]:
-    return {k: v for k, v in factors.items() if k != name}
+    drawn = []
+    for title, lines in arranged(entries, facts.sides):
+        series = tuple(replace(line, unit=members[0].unit, points=_points(members, factor)) for line, members in lines)
+        drawn.append(Panel(title, series, _bounds(facts, [f for _, members in lines for f in members], factor)))
+    return drawn
 
 
 def _bounds(facts: Facts, figures: Sequence[PlottedFigure], factor: str) -> tuple[tuple[float, Bound], ...]:
     sized = grouped(figures, lambda f: number_in(f.factors[factor]) or 0.0)
     bounds = [(size, bound_for(facts, group)) for size, group in sorted(sized.items())]
     return tuple((size, bound) for size, bound in bounds if bound is not None)
-
-
-def series_factor(rest: Sequence[Mapping[str, object]], varying: Sequence[str]) -> str:
-    """The factor whose levels become series: the one with the most levels that the shapes can
-    distinguish. Empty if nothing but the size varies."""
-    levels = {n: len({str(r.get(n)) for r in rest}) for n in varying}
-    fitting = [n for n in varying if levels[n] <= SERIES_COUNT]
-    preferred = [n for n in fitting if n in SELF_EXPLAINING]
-    return max(preferred or fitting, key=lambda n: levels[n], default="")
-
-
-def looks_of(rest: Sequence[Mapping[str, object]], factor: str) -> dict[str, int]:
-    """The look of each series, by name. `rest` has the factors of the figures without the size."""
-    names = {level_text(factor, r[factor]) for r in rest if factor in r}
-    return {name: i % SERIES_COUNT for i, name in enumerate(sorted(names))}
 
 
 def _points(members: Sequence[PlottedFigure], factor: str) -> tuple[SeriesPoint, ...]:
@@ -196,20 +119,15 @@ def _block(facts: Facts, figures: Sequence[PlottedFigure], factor: str) -> Eleme
     shown_as = quantity(figures[0].unit, [y.high])
     size_name = _sizes(figures).get(factor, name_text(factor))
     axes = Axes(
-        x=x,
-        y=y,
-        x_title=size_name + (", log axis" if x.logarithmic else ""),
-        y_title=shown_as.name + (", log axis" if y.logarithmic else ""),
-        x_ticks=x.ticks_at(sizes, size_label(sizes)),
-        y_ticks=y.ticks(shown_as.tick, 5),
-    )
-    constant = naming(_without(group[0].factors, factor) for group in by_key(figures).values()).constant_text
+        x, y, titled(size_name, x), titled(shown_as.name, y), x.ticks_at(sizes, size_label(sizes)),
+        y.ticks(shown_as.tick, 5),
+    )  # fmt: skip
+    rest = ({k: v for k, v in group[0].factors.items() if k != factor} for group in by_key(figures).values())
     note = "Median over launches; the vertical line spans them."
     if len(facts.sides) > 1:
         note += f" Dashed and open: {facts.sides[0]}."
     note += f" The dashed line is {bounds_text(bounds)}." if bounds else " No bound was measured."
-    if constant:
-        note += f" All: {constant}."
+    note += naming(rest).constant_note
     metric = metric_title(figures[0].metric)
     return element(
         "div",
@@ -221,28 +139,12 @@ def _block(facts: Facts, figures: Sequence[PlottedFigure], factor: str) -> Eleme
     )
 
 
-def small_multiples(drawn: Sequence[Element]) -> list[Child]:
-    """The panels side by side; those beyond the first PANELS_SHOWN are folded."""
-    return [
-        element("div", drawn[:PANELS_SHOWN], class_="panels" + (" single" if len(drawn) == 1 else "")),
-        folded_panels(drawn[PANELS_SHOWN:], "more panel"),
-    ]
-
-
-def folded_panels(panels: Sequence[Element], singular: str, plural: str | None = None) -> Element | None:
-    """`singular` and `plural` name the panels beside their number."""
-    if not panels:
-        return None
-    return details(counted(len(panels), singular, plural), element("div", panels, class_="panels"))
-
-
 def size_scale(sizes: Sequence[float]) -> Scale:
     """A scale that is logarithmic if the sizes span more than a factor of six, with a margin at
     both ends."""
     low, high = min(sizes), max(sizes)
     if high / low > 6:
-        padding = (high / low) ** 0.04
-        return Scale(low / padding, high * padding, logarithmic=True)
+        return log_around(sizes, (high / low) ** 0.04)
     padding = (high - low) * 0.05 or 0.5
     return Scale(low - padding, high + padding)
 
@@ -253,60 +155,3 @@ def size_label(sizes: Sequence[float]) -> Callable[[float], str]:
     if len(whole) < len(sizes) or max(whole) < 2**16 or any(size & (size - 1) for size in whole):
         return plain_number
     return lambda size: power_of_two(int(size))
-
-
-def draw_panel(axes: Axes, panel: Panel, metric: str, bound_name: str = "bound") -> Element:
-    marks: list[Child] = []
-    if panel.bounds:
-        corners = [(axes.x.fraction(size), 1 - axes.y.clipped(bound.value)) for size, bound in panel.bounds]
-        # The line goes on to both ends of the axis, beyond the first and the last size.
-        corners = [(0.0, corners[0][1]), *corners, (1.0, corners[-1][1])]
-        marks += [line(x1, y1, x2, y2, "bound") for (x1, y1), (x2, y2) in pairwise(corners)]
-        name_y = percent(corners[-1][1])
-        marks.append(element("text", bound_name, x="100%", y=name_y, dy="-5", text_anchor="end", class_="bound-name"))
-    marks += [_series(axes, series) for series in panel.series]
-    label = f"{metric} over {axes.x_title}" + (f", {panel.title}" if panel.title else "")
-    return element(
-        "figure",
-        element("figcaption", panel.title) if panel.title else None,
-        chart(axes, *marks, label=label),
-        class_="panel",
-    )
-
-
-def _series(axes: Axes, series: Series) -> Element:
-    shape, style = series_look(series.look)
-    marks_style = style + (" open" if series.dashed else "")
-    positions = [(axes.x.fraction(p.size), 1 - axes.y.clipped(p.value)) for p in series.points]
-    spans = [
-        line(x, 1 - axes.y.clipped(p.low), x, 1 - axes.y.clipped(p.high), f"span {marks_style}")
-        for p, (x, _) in zip(series.points, positions, strict=True)
-        if p.high > p.low
-    ]
-    dots = [
-        mark(shape, x, y, marks_style, _tooltip(series, p)) for p, (x, y) in zip(series.points, positions, strict=True)
-    ]
-    return element(
-        "g",
-        polyline(positions, marks_style + (" dashed" if series.dashed else "")),
-        spans,
-        dots,
-        class_="series",
-        data_series=style,
-    )
-
-
-def _tooltip(series: Series, point: SeriesPoint) -> str:
-    if point.tooltip:
-        return f"{series.name}, {series.side}, {point.tooltip}"
-    text = f"{series.name}, {series.side}, at {plain_number(point.size)}: {figure(point.value, series.unit)}"
-    if point.launches > 1:
-        text += f" ({figure(point.low)} to {figure(point.high)} over {point.launches} launches)"
-    return text
-
-
-def curve_legend(drawn: Sequence[Panel]) -> Element | None:
-    names = {s.name: s.look for p in drawn for s in p.series}
-    if len(names) < 2:
-        return None
-    return legend([(*series_look(look), name) for name, look in sorted(names.items())])

@@ -4,15 +4,13 @@ script."""
 from __future__ import annotations
 
 import base64
-import csv
 import gzip
-import io
 import json
 from typing import Any
 
 from longshore_study.base.texts import counted
 from longshore_study.compare.comparison import Comparison
-from longshore_study.output import compare_document, guideline_table
+from longshore_study.output import compare_document, export_tables, guideline_table
 from longshore_study.report.facts import Facts
 from longshore_study.report.markup import Element, element, remark, section
 
@@ -56,34 +54,39 @@ def figure_rows(facts: Facts) -> list[dict[str, Any]]:
     ]
 
 
-def figures_csv(rows: list[dict[str, Any]]) -> str:
+def figures_csv(rows: list[dict[str, Any]]) -> bytes:
     """The rows as CSV, with one column per factor. The column is empty for variants without the
     factor."""
     factors = sorted({name for row in rows for name in row["factors"]})
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    columns = (*FIGURE_COLUMNS, "simulated")
-    writer.writerow([*columns, *(f"factor_{name}" for name in factors)])
-    for row in rows:
-        writer.writerow([*(_cell(row[c]) for c in columns), *(_cell(row["factors"].get(name)) for name in factors)])
-    return out.getvalue()
+    columns = (*FIGURE_COLUMNS, "simulated", *(f"factor_{name}" for name in factors))
+    lines = [
+        {name: _json_word(value) for name, value in row.items() if name != "factors"}
+        | {f"factor_{name}": _json_word(level) for name, level in row["factors"].items()}
+        for row in rows
+    ]
+    return export_tables.table(lines, "csv", columns)
 
 
-def comparison_csv(comparison: Comparison) -> str:
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    columns = ("pattern", "metric", "verdict", "ratio", "interval_low", "interval_high", "reference", "new", "unit",
-               "ratio_is", "raw_ratio", "raw_interval_low", "raw_interval_high")  # fmt: skip
-    writer.writerow([*columns, "variant", "warnings"])
+def _json_word(value: object) -> object:
+    """CSV has true and false as JSON writes them."""
+    return str(value).lower() if isinstance(value, bool) else value
+
+
+def comparison_csv(comparison: Comparison) -> bytes:
+    rows = []
     for r in comparison.rows:
         low, high = r.interval or (None, None)
-        values = (r.key.pattern, r.key.metric, r.verdict, r.ratio, low, high, r.reference_mean, r.new_mean, r.unit,
-                  r.ratio_kind, r.raw_ratio, *(r.raw_interval or (None, None)))  # fmt: skip
-        writer.writerow([*(_cell(v) for v in values), json.dumps(r.factors, ensure_ascii=False), "; ".join(r.warnings)])
-    return out.getvalue()
+        raw_low, raw_high = r.raw_interval or (None, None)
+        rows.append(
+            {"pattern": r.key.pattern, "metric": r.key.metric, "verdict": r.verdict, "ratio": r.ratio,
+             "interval_low": low, "interval_high": high, "reference": r.reference_mean, "new": r.new_mean,
+             "unit": r.unit, "ratio_is": r.ratio_kind, "raw_ratio": r.raw_ratio, "raw_interval_low": raw_low,
+             "raw_interval_high": raw_high, "variant": r.factors, "warnings": "; ".join(r.warnings)}
+        )  # fmt: skip
+    return export_tables.table(rows, "csv")
 
 
-def report_json(facts: Facts, rows: list[dict[str, Any]]) -> str:
+def report_json(facts: Facts, rows: list[dict[str, Any]]) -> bytes:
     document = {
         "schema": 1,
         "sides": list(facts.sides),
@@ -93,9 +96,9 @@ def report_json(facts: Facts, rows: list[dict[str, Any]]) -> str:
         },
         "figures": rows,
         "absent": [
-            {"side": a.side, "pattern": a.pattern, "factors": a.factors, "reason": a.reason}
+            {"side": side, "pattern": key.pattern, "factors": key.shown_factors, "reason": reason}
             for kind in (facts, *facts.simulated.values())
-            for a in kind.absent
+            for side, key, reason in kind.absent
         ],
         "simulated_rows": [compare_document.row_document(row) for row in facts.simulated_rows],
         "launches": [
@@ -107,19 +110,11 @@ def report_json(facts: Facts, rows: list[dict[str, Any]]) -> str:
             for x in facts.all_launches
         ],
     }  # fmt: skip
-    return json.dumps(document, ensure_ascii=False, separators=(",", ":"), default=str)
+    text = json.dumps(document, ensure_ascii=False, separators=(",", ":"), default=str)
+    return text.encode("utf-8", "replace")
 
 
-def _cell(value: object) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, (dict, list)) else str(value)
-
-
-def _link(name: str, media_type: str, content: str, description: str) -> Element:
-    data = content.encode("utf-8", "replace")
+def _link(name: str, media_type: str, data: bytes, description: str) -> Element:
     if len(data) > MAX_PLAIN_BYTES:
         # No time stamp, so that the same data gives the same page.
         name, media_type, data = f"{name}.gz", "application/gzip", gzip.compress(data, mtime=0)

@@ -15,7 +15,7 @@ from longshore_study.report.facts import Facts, PlottedFigure, by_key, median_va
 from longshore_study.report.labels import pattern_title
 from longshore_study.report.marks import Axes, chart, legend, line, mark, series_look
 from longshore_study.report.markup import Child, Element, element, remark, section
-from longshore_study.report.scales import Scale, log_around, round_numbers
+from longshore_study.report.scales import for_sequence, log_around
 
 
 @dataclass(frozen=True)
@@ -89,15 +89,8 @@ def _panel(facts: Facts, pattern: str, margin: float) -> Element | None:
     drawn = [d for deviations in sessions.values() for d in deviations]
     y = log_around([*(d.ratio for d in drawn), 1 / (1 + 2.4 * margin), 1 + 2.4 * margin], 1.01)
     last = max(d.position for d in drawn) + 1
-    x = Scale(0.5, last + 0.5)
-    axes = Axes(
-        x,
-        y,
-        "launch, in run order",
-        "relative to median",
-        x.ticks_at(round_numbers(last, last // 5), plain_number),
-        y.ticks(plain_number, 4),
-    )
+    x, x_ticks = for_sequence(last)
+    axes = Axes(x, y, "launch, in run order", "relative to median", x_ticks, y.ticks(plain_number, 4))
     low, high = 1 - y.fraction(1 + margin), 1 - y.fraction(1 / (1 + margin))
     back = [
         element(

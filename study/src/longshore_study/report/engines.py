@@ -10,9 +10,9 @@ from longshore_study.base.texts import figure, ratio, seconds, share
 from longshore_study.metrics.engines import PERCENTILES, EngineSummary, Hop, engine_summaries
 from longshore_study.report.facts import Facts
 from longshore_study.report.labels import Naming, naming, pattern_title
-from longshore_study.report.marks import legend
-from longshore_study.report.markup import Child, Element, element, percent, remark, section
-from longshore_study.report.tables import scroll_table, strip_row, strip_table
+from longshore_study.report.marks import bar, legend
+from longshore_study.report.markup import Child, Element, details, element, remark, section
+from longshore_study.report.tables import number_cell, scroll_table, strip_row, strip_table
 
 MAX_UNFOLDED = 12
 """The table of hops is folded if there are more variants."""
@@ -44,9 +44,8 @@ def _block(title: str, summaries: Sequence[EngineSummary]) -> Element:
         remark(note),
         legend([("square", style, name) for name, style in PARTS]),
         _times(summaries, names),
-        element(
-            "details",
-            element("summary", "Messages, hop by hop"),
+        details(
+            "Messages, hop by hop",
             remark(
                 "Of one operation, all ranks together. Fill: items sent, relative to the capacity of the messages. "
                 "Latency: from the push of an item to its delivery; – where clocks differ or nothing was timed."
@@ -77,13 +76,11 @@ def _time_row(summary: EngineSummary, names: Naming) -> Element:
     start = 0.0
     for part, (_, style) in zip(parts, PARTS, strict=True):
         width = min(part, 1.0 - start)
-        bars.append(
-            element("rect", x=percent(start), y="25%", width=percent(width), height="50%", class_=f"bar {style}")
-        )
+        bars.append(bar(start, start + width, style, height=0.5))
         start += width
     drawn = element("svg", bars, class_="strip", aria_hidden="true")  # the numbers say the same
-    numbers = [*(("share", share(part)) for part in parts), ("median", seconds(summary.seconds))]
-    return strip_row(names.markup(summary.factors), drawn, numbers)
+    numbers = [number_cell("share", share(part)) for part in parts]
+    return strip_row(names.markup(summary.factors), drawn, numbers, number_cell("median", seconds(summary.seconds)))
 
 
 def _hops(summaries: Sequence[EngineSummary], names: Naming) -> Element:
@@ -110,14 +107,12 @@ def _hop_rows(summary: EngineSummary, names: Naming) -> list[list[Child]]:
 
 
 def _hop_texts(hop: Hop) -> list[str]:
-    numbers = hop.numbers
-    offnode = numbers.get("offnode_bytes")
     return [
         hop.direction,
         str(hop.hop),
-        figure(numbers.get("messages")),
+        figure(hop.numbers.get("messages")),
         "–" if hop.fill is None else share(hop.fill),
         ratio(hop.wire_per_payload),
-        figure(offnode / 1e6 if offnode is not None else None),
-        figure(numbers.get("refusals")),
+        figure(hop.offnode_megabytes),
+        figure(hop.numbers.get("refusals")),
     ]

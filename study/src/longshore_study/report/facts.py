@@ -21,7 +21,7 @@ from longshore_study.base.json_values import canonical
 from longshore_study.compare.comparison import Comparison
 from longshore_study.compare.guideline_check import GuidelineRow
 from longshore_study.compare.judged_row import JudgedRow
-from longshore_study.metrics.launch_metrics import Figure, Measurements, measure_sides
+from longshore_study.metrics.launch_metrics import Figure, Key, Measurements, measure_sides
 from longshore_study.patterns import pattern_rank
 from longshore_study.report.work_groups import split_by_work
 from longshore_study.store.launch_store import Launch
@@ -54,25 +54,6 @@ class PlottedFigure(Figure):
     """Identifies the measured quantity; the same on all sides."""
 
 
-@dataclass(frozen=True, slots=True)
-class MissingVariant:
-    """A variant without a figure."""
-
-    side: str
-    pattern: str
-    factors: dict[str, Any]
-    reason: str
-    """Begins with "skipped: " or "failed: "."""
-
-
-@dataclass(frozen=True, slots=True)
-class FailedLaunch:
-    """A launch that failed and was not repeated with success."""
-
-    side: str
-    launch: Launch
-
-
 @dataclass(frozen=True)
 class Facts:
     """The measured figures, and the facts of each simulated machine, which no section mixes.
@@ -84,10 +65,8 @@ class Facts:
     comparison: Comparison | None = None
     guidelines: Mapping[str, Sequence[GuidelineRow]] = field(default_factory=dict)
     figures: tuple[PlottedFigure, ...] = ()
-    main_measured: Mapping[str, Sequence[Figure]] = field(default_factory=dict)
-    """The figures of the main metrics, by side."""
-    absent: tuple[MissingVariant, ...] = ()
-    failed: tuple[FailedLaunch, ...] = ()
+    measured: Mapping[str, Measurements] = field(default_factory=dict)
+    """The figures of each side, and what did not become a figure."""
     attribution: Attribution | None = None
     history: history.HistoryTable | None = None
     simulated: Mapping[str, Facts] = field(default_factory=dict)
@@ -121,6 +100,22 @@ class Facts:
     def imported_from(self) -> list[str]:
         """The programs whose output was imported."""
         return sorted({launch.source.removeprefix("import ") for launch in self.launches if launch.imported})
+
+    @property
+    def failed(self) -> list[tuple[str, Launch]]:
+        """The side and the launch of each failure that was not repeated with success."""
+        return [(side, launch) for side, measured in self.measured.items() for launch in measured.failed]
+
+    @property
+    def absent(self) -> list[tuple[str, Key, str]]:
+        """The side, the key and the reason of each variant without a figure. The reason begins with
+        `skipped: ` or `failed: `."""
+        return [(side, *absent) for side, measured in self.measured.items() for absent in measured.absent.items()]
+
+    @cached_property
+    def main_measured(self) -> dict[str, list[Figure]]:
+        """The figures of the main metrics, by side."""
+        return {side: [f for f in measured.figures if f.main] for side, measured in self.measured.items()}
 
     @cached_property
     def main_figures(self) -> tuple[PlottedFigure, ...]:
@@ -192,18 +187,9 @@ def _facts_of_kind(sides: Sequence[Side]) -> Facts:
     # Figures of different studies match only if the sides are studies, not tags.
     with_study = all(side.is_tag for side in sides)
     measured = measure_sides([side.launches for side in sides], metrics=["all"], with_study=with_study)
-    pairs = list(zip(sides, measured, strict=True))
-    return Facts(
-        stored_sides=tuple(sides),
-        figures=tuple(figure for side, m in pairs for figure in _figures(side, m)),
-        main_measured={side.name: [figure for figure in m.figures if figure.main] for side, m in pairs},
-        absent=tuple(
-            MissingVariant(side.name, key.pattern, key.shown_factors, reason)
-            for side, m in pairs
-            for key, reason in m.absent.items()
-        ),
-        failed=tuple(FailedLaunch(side.name, launch) for side, m in pairs for launch in m.failed),
-    )
+    figures = tuple(figure for pair in zip(sides, measured, strict=True) for figure in _figures(*pair))
+    by_side = {side.name: of_side for side, of_side in zip(sides, measured, strict=True)}
+    return Facts(tuple(sides), figures=figures, measured=by_side)
 
 
 def frozen(factors: Mapping[str, Any]) -> Factors:

@@ -75,7 +75,7 @@ def fastest_section(facts: Facts) -> Element | None:
             "Per piece of work, the choice with the best median over launches. “Close” marks a winner that is "
             "not significantly better than the runner-up: the 95 % interval of their ratio includes 1."
         ),
-        folded(winners, ROWS_SHOWN, lambda more: counted(more, "more line"), lambda some: _table(facts, some)),
+        folded(winners, ROWS_SHOWN, "more line", lambda some: _table(facts, some)),
     )
 
 

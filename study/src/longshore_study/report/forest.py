@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from longshore_study.base.groups import grouped
-from longshore_study.base.texts import Quantity, counted, plain_number, quantity, ratio, share
+from longshore_study.base.texts import Quantity, plain_number, quantity, ratio, share
 from longshore_study.compare.comparison import Comparison
 from longshore_study.compare.judged_row import JudgedRow
 from longshore_study.patterns import pattern_rank
@@ -20,7 +20,7 @@ from longshore_study.report.marks import band, grid, interval, mark, named_axis,
 from longshore_study.report.markup import Child, Element, element, remark, section
 from longshore_study.report.ratio_text import kinds_text, ratio_text, shows_raw
 from longshore_study.report.scales import Scale, log_around
-from longshore_study.report.tables import folded, sortable_table
+from longshore_study.report.tables import folded, strip_table
 from longshore_study.report.verdict_style import badge, base_name, glyph_list, look_of, mark_style, order_of
 from longshore_study.report.work_groups import split_by_work
 
@@ -107,7 +107,7 @@ def _group(comparison: Comparison, rows: list[JudgedRow], scale: Scale) -> Eleme
         folded(
             ordered,
             ROWS_SHOWN,
-            lambda more: f"{counted(more, 'more row')}, the least remarkable",
+            "less remarkable row",
             lambda some: _table(comparison, some, names, (scale, shown_as)),
         ),
         class_="group",
@@ -116,16 +116,15 @@ def _group(comparison: Comparison, rows: list[JudgedRow], scale: Scale) -> Eleme
 
 def _table(comparison: Comparison, rows: Sequence[JudgedRow], names: Naming, look: tuple[Scale, Quantity]) -> Element:
     scale, _ = look
-    ticks = scale.ticks(plain_number)
-    heads: list[tuple[str, Child, str]] = [
-        ("name", "Variant", "text"),
-        ("reference number", comparison.reference.name, "number"),
-        ("new number", comparison.new.name, "number"),
-        ("plot", named_axis("ratio, log axis", ticks), ""),
-        ("ratio number", "Ratio [95 %]", "number"),
-        ("verdict", "Verdict", "text"),
+    heads: list[tuple[str, Child]] = [
+        ("name", "Variant"),
+        ("reference number", comparison.reference.name),
+        ("new number", comparison.new.name),
+        ("plot", named_axis("ratio, log axis", scale.ticks(plain_number))),
+        ("ratio number", "Ratio [95 %]"),
+        ("verdict", "Verdict"),
     ]
-    return sortable_table(heads, [_row(comparison, row, names, look) for row in rows], "forest sortable")
+    return strip_table(heads, [_row(comparison, row, names, look) for row in rows], "strips forest sortable")
 
 
 def _row(comparison: Comparison, row: JudgedRow, names: Naming, look: tuple[Scale, Quantity]) -> Element:
@@ -169,11 +168,10 @@ def _detectable_text(row: JudgedRow) -> str | None:
 
 
 def _strip(comparison: Comparison, row: JudgedRow, names: Naming, scale: Scale) -> Element:
-    ticks = scale.ticks(plain_number)
     name = names.text(row.factors)
     back: list[Child] = [
         band(scale, *margin_band(comparison.margin), "margin"),
-        grid(ticks),
+        grid(scale.ticks(plain_number)),
         vertical(scale, 1.0, "unity"),
     ]
     if row.ratio is None or row.ratio <= 0:

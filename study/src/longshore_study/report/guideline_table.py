@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from longshore_study.base.texts import counted, figure, quantity
+from longshore_study.base.texts import counted, quantity, ratio_in_words
 from longshore_study.compare.estimate import metric_ratios
 from longshore_study.compare.guideline_check import GuidelineRow
 from longshore_study.report.facts import Facts
@@ -16,8 +16,6 @@ from longshore_study.report.tables import folded, scroll_table
 from longshore_study.report.verdict_style import state_badge
 
 ROWS_SHOWN = 40
-# Ratios of at least MIN_FACTOR are written as factors, smaller ratios in percent.
-MIN_FACTOR = 1.5
 # The style and the glyph of each verdict.
 LOOKS = {
     "broken": ("regressed", "✕"), "holds": ("same", "✓"), "inconclusive": ("inconclusive", "?"),
@@ -55,9 +53,7 @@ def _tag(tag: str, rows: Sequence[GuidelineRow], *, titled: bool) -> Child:
         element("h3", tag) if titled else None,
         element("p", summary),
         remark(f"All: {names.constant_text}.") if names.constant else None,
-        *folded(
-            ordered, ROWS_SHOWN, lambda more: counted(more, "more guideline"), lambda some: _table(tag, some, names)
-        ),
+        *folded(ordered, ROWS_SHOWN, "more guideline", lambda some: _table(tag, some, names)),
     ]
 
 
@@ -89,20 +85,11 @@ def _measured(row: GuidelineRow) -> str:
 
 
 def _slower_cell(row: GuidelineRow) -> Child:
-    size = _slower_text(row.times_slower)
+    size = ratio_in_words(row.times_slower, "slower", "faster")
     if row.interval is None:
         return size
-    low, high = (_slower_text(bound) for bound in metric_ratios(row.interval, "lower"))
+    low, high = (ratio_in_words(bound, "slower", "faster") for bound in metric_ratios(row.interval, "lower"))
     return [size, element("span", f"95 % interval {low} to {high}", class_="warning")]
-
-
-def _slower_text(slower: float) -> str:
-    if slower >= MIN_FACTOR:
-        return f"{figure(slower)} times slower"
-    if slower <= 1 / MIN_FACTOR:
-        return f"{figure(1 / slower)} times faster"
-    size = abs(slower - 1) * 100
-    return f"{size:.1f} % {'slower' if slower > 1 else 'faster'}"
 
 
 def _where(row: GuidelineRow) -> Mapping[str, Any]:

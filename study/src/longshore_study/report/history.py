@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 from longshore_study.analyses.history import HistoryRow
-from longshore_study.base.texts import change, counted, figure, plain_number, quantity
-from longshore_study.report.curves import PANELS_SHOWN, folded_panels
+from longshore_study.base.texts import change, counted, figure, quantity
 from longshore_study.report.facts import Facts
 from longshore_study.report.labels import Naming, metric_title, naming, pattern_title
 from longshore_study.report.marks import SERIES_COUNT, Axes, chart, legend, line, mark, series_look
 from longshore_study.report.markup import Child, Element, element, remark, section
-from longshore_study.report.scales import Scale, log_around, round_numbers
+from longshore_study.report.panels import PANELS_SHOWN, folded_panels
+from longshore_study.report.scales import for_sequence, log_around
 from longshore_study.stats.change_points import STEP, ChangePoint
 
 MIN_SESSIONS = 6
@@ -79,12 +78,10 @@ def history_panel(row: HistoryRow, rows: Sequence[HistoryRow], tags: Sequence[st
     positions in `tags`, which has all tags, choose the shapes of marks."""
     values = [point.value for point in row.points]
     y = log_around([*values, min(values) / 1.02, max(values) * 1.02], 1.02)
-    x = Scale(0.5, len(values) + 0.5)
+    x, x_ticks = for_sequence(len(values))
     shown_as = quantity(row.unit, values)
-    axes = Axes(
-        x, y, "session, in the order of time", f"{metric_title(row.key.metric)}, {shown_as.name}",
-        x.ticks_at(round_numbers(len(values), math.ceil(len(values) / 6)), plain_number), y.ticks(shown_as.tick, 4),
-    )  # fmt: skip
+    y_title = f"{metric_title(row.key.metric)}, {shown_as.name}"
+    axes = Axes(x, y, "session, in the order of time", y_title, x_ticks, y.ticks(shown_as.tick, 4))
     events = [line(x.fraction(at + 0.5), 0, x.fraction(at + 0.5), 1, "bound") for at in row.events]
     levels = [
         line(x.fraction(first + 0.6), 1 - y.clipped(level), x.fraction(end + 0.4), 1 - y.clipped(level), "median s1")

@@ -12,11 +12,11 @@ from longshore_study.base.texts import counted, plain_number
 from longshore_study.compare.slow_hosts import launch_speeds
 from longshore_study.patterns import CONTROL
 from longshore_study.report.facts import Facts
-from longshore_study.report.launch_dots import side_style
-from longshore_study.report.marks import grid, legend, line, mark, named_axis, strip, vertical
-from longshore_study.report.markup import Child, Element, element, remark, section
+from longshore_study.report.launch_dots import Dot, dots_table, side_marks, side_style
+from longshore_study.report.marks import grid, legend, named_axis, strip, vertical
+from longshore_study.report.markup import Child, Element, remark, section
 from longshore_study.report.scales import Scale, log_around
-from longshore_study.report.tables import side_numbers, sortable_table
+from longshore_study.report.tables import side_numbers, strip_row
 from longshore_study.store.hosts import hosts_of
 
 _Dots = dict[str, dict[str, float]]
@@ -41,12 +41,11 @@ def hosts_section(facts: Facts) -> Element | None:
         for launches, names in together.items()
     }
     scale = log_around([speed for launches in speeds.values() for speed in launches.values()], 1.05)
-    ticks = scale.ticks(plain_number)
-    heads: list[tuple[str, Child, str]] = [
-        ("name", "Host", "text"),
-        ("plot", named_axis("relative speed", ticks), ""),
-        ("median number", "Median", "number"),
-        ("launches number", "Launches", "number"),
+    heads: list[tuple[str, Child]] = [
+        ("name", "Host"),
+        ("plot", named_axis("relative speed", scale.ticks(plain_number))),
+        ("median number", "Median"),
+        ("launches number", "Launches"),
     ]
     note = (
         "Each dot is a launch, in the row of each host that it ran on: its speed relative to the mean of the same cell "
@@ -59,11 +58,7 @@ def hosts_section(facts: Facts) -> Element | None:
         "Launches by host",
         remark(note),
         legend([(*side_style(i), side) for i, side in enumerate(facts.sides)]) if len(facts.sides) > 1 else None,
-        sortable_table(
-            heads,
-            [_row(host, dots, scale, used) for host, dots in rows.items()],
-            "dots sortable" + (" two-sided" if len(facts.sides) > 1 else ""),
-        ),
+        dots_table(facts, heads, [_row(host, dots, scale, used) for host, dots in rows.items()]),
     )
 
 
@@ -79,20 +74,16 @@ def _row(host: str, dots: _Dots, scale: Scale, used: dict[str, frozenset[str]]) 
     marks: list[Child] = [grid(scale.ticks(plain_number)), vertical(scale, 1.0, "unity")]
     present = [(index, side, launches) for index, (side, launches) in enumerate(dots.items()) if launches]
     for index, side, launches in present:
-        shape, style = side_style(index)
-        top, height = index / len(dots), 1 / len(dots)
-        middle = scale.clipped(median(launches.values()))
-        marks.append(line(middle, top + 0.04, middle, top + height - 0.04, f"median {style}"))
-        for number, (launch, speed) in enumerate(launches.items()):
-            y = top + height * (0.25 + 0.5 * (number + 0.5) / len(launches))
-            title = f"{side}: {speed:.2f} on {', '.join(sorted(used[launch]))}"
-            marks.append(mark(shape, scale.clipped(speed), y, f"{style} dot", title))
+        drawn = [
+            Dot(speed, f"{side}: {speed:.2f} on {', '.join(sorted(used[launch]))}")
+            for launch, speed in launches.items()
+        ]
+        marks += side_marks(drawn, scale, index, len(dots))
     medians = [(side, median(launches.values()), len(launches)) for _, side, launches in present]
     label = "; ".join(f"{side} median {m:.2f} over {counted(n, 'launch', 'launches')}" for side, m, n in medians)
-    return element(
-        "tr",
-        element("th", host, class_="c-name", scope="row"),
-        element("td", strip(*marks, label=f"{host}: {label}"), class_="c-plot"),
+    return strip_row(
+        host,
+        strip(*marks, label=f"{host}: {label}"),
         side_numbers("median", [(f"{m:.2f}", m) for _, m, _ in medians]),
         side_numbers("launches", [(str(n), n) for _, _, n in medians]),
     )

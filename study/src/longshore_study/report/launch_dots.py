@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
 
 from longshore_study.base.texts import Quantity, counted, figure, plain_number, quantity
 from longshore_study.report.bounds import Bound, bound_for, bounds_text
@@ -10,8 +12,8 @@ from longshore_study.report.facts import Facts, FigureKey, PlottedFigure, by_key
 from longshore_study.report.labels import Naming, metric_title, naming
 from longshore_study.report.marks import grid, legend, line, mark, named_axis, strip, vertical
 from longshore_study.report.markup import Child, Element, element, remark
-from longshore_study.report.scales import Scale, for_figures
-from longshore_study.report.tables import folded, side_numbers, sortable_table
+from longshore_study.report.scales import Scale, for_figures, titled
+from longshore_study.report.tables import folded, side_numbers, strip_row, strip_table
 from longshore_study.stats.median_interval import MIN_VALUES, median_interval
 
 ROWS_SHOWN = 40
@@ -43,7 +45,7 @@ def launch_dots(facts: Facts, figures: Sequence[PlottedFigure]) -> Element | Non
         folded(
             groups,
             ROWS_SHOWN,
-            lambda more: counted(more, "slower variant"),
+            "slower variant",
             lambda some: _table(facts, some, names, scale, drawn_bounds),
         ),
         class_="group",
@@ -86,18 +88,19 @@ def _table(
 ) -> Element:
     first = groups[0][0]
     shown_as = quantity(first.unit, [scale.high])
-    ticks = scale.ticks(shown_as.tick)
-    unit = shown_as.name
-    axis = f"{metric_title(first.metric)}, {unit}" + (", log axis" if scale.logarithmic else "")
-    heads: list[tuple[str, Child, str]] = [
-        ("name", "Variant", "text"),
-        ("plot", named_axis(axis, ticks), ""),
-        ("median number", f"Median {unit}", "number"),
-        ("spread number", "Range", "number"),
-        ("launches number", "Launches", "number"),
+    axis = titled(f"{metric_title(first.metric)}, {shown_as.name}", scale)
+    heads: list[tuple[str, Child]] = [
+        ("name", "Variant"),
+        ("plot", named_axis(axis, scale.ticks(shown_as.tick))),
+        ("median number", f"Median {shown_as.name}"),
+        ("spread number", "Range"),
+        ("launches number", "Launches"),
     ]
-    rows = [_row(facts, group, names, scale, bounds) for group in groups]
-    return sortable_table(heads, rows, "dots sortable" + (" two-sided" if len(facts.sides) > 1 else ""))
+    return dots_table(facts, heads, [_row(facts, group, names, scale, bounds) for group in groups])
+
+
+def dots_table(facts: Facts, heads: Sequence[tuple[str, Child]], rows: Sequence[Element]) -> Element:
+    return strip_table(heads, rows, "strips dots sortable" + (" two-sided" if len(facts.sides) > 1 else ""))
 
 
 def _row(
@@ -112,42 +115,46 @@ def _row(
     if bound:
         marks.append(vertical(scale, bound.value, "bound"))
     for index, figures in present:
-        extent = index / len(sides), (index + 1) / len(sides)
-        marks += _side_marks(figures, scale, extent, side_style(index))
+        dots = [Dot(f.value, tooltip(f), f.imported) for f in figures]
+        marks += side_marks(dots, scale, index, len(sides), _interval(figures))
     label = f"{name}: " + "; ".join(
         f"{facts.sides[i]} median {figure(median_value(f), f[0].unit)}{_interval_text(f)} over "
         + counted(len(f), "launch", "launches")
         for i, f in present
     )
-    return element(
-        "tr",
-        element("th", names.markup(group[0].factors), class_="c-name", scope="row"),
-        element("td", strip(*marks, label=label), class_="c-plot"),
+    return strip_row(
+        names.markup(group[0].factors),
+        strip(*marks, label=label),
         side_numbers("median", [(shown_as.number(median_value(f)), median_value(f)) for _, f in present]),
         side_numbers("spread", [(range_text(f, shown_as), _relative_range(f)) for _, f in present]),
         side_numbers("launches", [(str(len(f)), len(f)) for _, f in present]),
     )
 
 
-def _side_marks(
-    figures: Sequence[PlottedFigure], scale: Scale, extent: tuple[float, float], look: tuple[str, str]
+@dataclass(frozen=True)
+class Dot:
+    value: float
+    title: str
+    open: bool = False
+
+
+def side_marks(
+    dots: Sequence[Dot], scale: Scale, side: int, sides: int, ends: tuple[float, float] | None = None
 ) -> list[Element]:
-    """The marks of one side in a row, from top to bottom in run order. `extent`: the vertical part
-    of the row for this side, as fractions."""
-    shape, style = look
-    padding = 0.25 * (extent[1] - extent[0])
-    top, bottom = extent[0] + padding, extent[1] - padding
-    x = scale.clipped(median_value(figures))
-    parts = [line(x, extent[0] + 0.04, x, extent[1] - 0.04, f"median {style}")] if len(figures) > 1 else []
-    ends = _interval(figures)
+    """The marks of one of the sides in a row: the dots from top to bottom, their median, and the
+    interval between `ends`."""
+    shape, style = side_style(side)
+    top, height = side / sides, 1 / sides
+    x = scale.clipped(median(dot.value for dot in dots))
+    parts = [line(x, top + 0.04, x, top + height - 0.04, f"median {style}")] if len(dots) > 1 else []
     if ends:
-        y = (extent[0] + extent[1]) / 2
+        y = top + height / 2
         left, right = (scale.clipped(end) for end in ends)
         parts.append(line(left, y, right, y, f"median {style}"))
-    for i, f in enumerate(figures):
-        y = (top + bottom) / 2 if len(figures) == 1 else top + (bottom - top) * i / (len(figures) - 1)
+    for number, dot in enumerate(dots):
+        y = top + height * (0.5 if len(dots) == 1 else 0.25 + 0.5 * number / (len(dots) - 1))
         parts.append(
-            mark(shape, scale.clipped(f.value), y, f"{style} dot" + (" open" if f.imported else ""), tooltip(f))
+            mark(shape, scale.clipped(dot.value), y, f"{style} dot" + (" open" if dot.open else ""), dot.title)
         )
     return parts
 

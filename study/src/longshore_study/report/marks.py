@@ -70,6 +70,14 @@ def band(scale: Scale, low: float, high: float, style: str) -> Element:
     return element("rect", x=percent(left), y="0", width=percent(right - left), height="100%", class_=style)
 
 
+def bar(left: float, right: float, style: str, height: float = 0.7) -> Element:
+    """A horizontal bar in the middle of a strip. All numbers are fractions of the strip."""
+    return element(
+        "rect", x=percent(left), y=percent((1 - height) / 2), width=percent(right - left), height=percent(height),
+        class_=f"bar {style}",
+    )  # fmt: skip
+
+
 def vertical(scale: Scale, value: float, style: str) -> Element | None:
     at = scale.fraction(value)
     return line(at, 0, at, 1, style) if 0 <= at <= 1 else None

@@ -63,9 +63,9 @@ def remark(*children: Child) -> Element:
     return element("p", *children, class_="note")
 
 
-def details(summary: Child, *children: Child) -> Element:
+def details(summary: Child, *children: Child, **attributes: AttributeValue) -> Element:
     """A folded part of the page under the heading `summary`."""
-    return element("details", element("summary", summary), *children)
+    return element("details", element("summary", summary), *children, **attributes)
 
 
 def write_node(node: Node, out: list[str]) -> None:

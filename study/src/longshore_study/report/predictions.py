@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
 
 from longshore_study.analyses.predictions import CLOSE, Prediction, predictions_of
+from longshore_study.analyses.simulated_and_measured import PredictedTime
 from longshore_study.base.texts import plain_number, ratio, seconds, share
 from longshore_study.output.prediction_table import close_sentence
 from longshore_study.report.facts import Facts
 from longshore_study.report.labels import Naming, naming, pattern_title
 from longshore_study.report.marks import band, grid, mark, named_axis, strip, vertical
-from longshore_study.report.markup import Child, Element, element, remark
-from longshore_study.report.scales import Scale, Tick, log_around
-from longshore_study.report.tables import folded, strip_row, strip_table
+from longshore_study.report.markup import Child, Element, element, remark, section
+from longshore_study.report.scales import Scale, log_around
+from longshore_study.report.tables import folded, number_cell, strip_row, strip_table
 
 ROWS_SHOWN = 40
 INTRODUCTION = (
@@ -33,25 +32,22 @@ def predictions_section(facts: Facts) -> Element | None:
     blocks = [_block(f"{pattern_title(key[2])}: {key[0]}, {key[1]}", rows) for key, rows in groups.items()]
     if not blocks:
         return None
-    heading = element("h2", "Measured and predicted")
-    return element("section", heading, remark(INTRODUCTION), blocks, id="predictions")
+    return section("predictions", "Measured and predicted", remark(INTRODUCTION), blocks)
 
 
 def _block(title: str, rows: Sequence[Prediction]) -> Element:
     predicted = [row for row in rows if row.ratio is not None]
     reasons = sorted({row.why_not for row in rows if row.why_not})
     names = naming(row.factors for row in rows)
-    ratios = [
-        RatioRow(row.factors, row.ratio or 0.0, row.close, (row.measured, row.begun, row.predicted))
-        for row in predicted
-    ]
     note = f"Phase {rows[0].phase}. {close_sentence(predicted)}." if predicted else ""
     note += names.constant_note
     return element(
         "div",
         element("h3", title),
         remark(note) if note else None,
-        ratio_table(ratios, ("Whole phase", "All begun", "Predicted"), names) if predicted else None,
+        ratio_table(predicted, {"Whole phase": "measured", "All begun": "begun", "Predicted": "predicted"}, names)
+        if predicted
+        else None,
         element("ul", [element("li", f"Not predicted: {reason}") for reason in reasons], class_="reasons")
         if reasons
         else None,
@@ -59,45 +55,34 @@ def _block(title: str, rows: Sequence[Prediction]) -> Element:
     )
 
 
-@dataclass(frozen=True)
-class RatioRow:
-    """A row of a table of ratios predicted / measured."""
-
-    factors: Mapping[str, Any]
-    ratio: float
-    close: bool
-    times: tuple[float | None, ...]
-    """Seconds, one for each of the last columns."""
-
-
-def ratio_table(rows: Sequence[RatioRow], time_heads: Sequence[str], names: Naming) -> list[Child]:
+def ratio_table(rows: Sequence[Prediction | PredictedTime], times: Mapping[str, str], names: Naming) -> list[Child]:
     """A table. Each row shows its ratio on a strip (a small plot), and its times as numbers.
-    Further rows are folded."""
-    return folded(rows, ROWS_SHOWN, lambda more: f"{more} more", lambda some: _table(some, time_heads, names))
+    `times`: the heads of the last columns, with the attribute that has the seconds. Further rows
+    are folded. REQUIRES: all rows have a ratio."""
+    return folded(rows, ROWS_SHOWN, "more prediction", lambda some: _table(some, times, names))
 
 
-def _table(rows: Sequence[RatioRow], time_heads: Sequence[str], names: Naming) -> Element:
+def _table(rows: Sequence[Prediction | PredictedTime], times: Mapping[str, str], names: Naming) -> Element:
     scale = log_around([1.0 - CLOSE, 1.0 + CLOSE, *(row.ratio for row in rows if row.ratio)])
-    ticks = scale.ticks(plain_number)
     heads: list[tuple[str, Child]] = [
         ("name", "Variant"),
-        ("plot", named_axis("predicted / measured, log axis", ticks)),
+        ("plot", named_axis("predicted / measured, log axis", scale.ticks(plain_number))),
         ("share number", "Ratio"),
-        *(("median number", head) for head in time_heads),
+        *(("median number", head) for head in times),
     ]
-    return strip_table(heads, [_row(row, names, scale, ticks) for row in rows])
+    return strip_table(heads, [_row(row, names, scale, list(times.values())) for row in rows])
 
 
-def _row(row: RatioRow, names: Naming, scale: Scale, ticks: list[Tick]) -> Element:
-    value = row.ratio
+def _row(row: Prediction | PredictedTime, names: Naming, scale: Scale, times: Sequence[str]) -> Element:
+    value = row.ratio or 0.0
     label = f"predicted / measured {ratio(value)}; close is within {share(CLOSE)}"
     drawn = strip(
-        grid(ticks),
+        grid(scale.ticks(plain_number)),
         band(scale, 1.0 - CLOSE, 1.0 + CLOSE, "margin"),
         vertical(scale, 1.0, "unity"),
         mark("circle" if row.close else "diamond", scale.clipped(value), 0.5, "s1" if row.close else "s2 open", label),
         label=label,
     )
-    numbers = [("share", f"{ratio(value)}{'' if row.close else ' (not close)'}")]
-    numbers += [("median", "–" if time is None else seconds(time)) for time in row.times]
-    return strip_row(names.markup(row.factors), drawn, numbers)
+    share_cell = number_cell("share", f"{ratio(value)}{'' if row.close else ' (not close)'}")
+    cells = [number_cell("median", seconds(getattr(row, time))) for time in times]
+    return strip_row(names.markup(row.factors), drawn, share_cell, cells)

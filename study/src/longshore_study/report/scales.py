@@ -94,9 +94,15 @@ def for_figures(values: Sequence[float]) -> Scale:
     return linear_from_zero(positive)
 
 
-def round_numbers(last: int, step: int) -> list[float]:
-    """Ticks for numbers from 1 to `last`: 1, and the multiples of `step`."""
-    return [1.0, *(float(k) for k in range(max(1, step), last + 1, max(1, step)) if k > 1)]
+def titled(title: str, scale: Scale) -> str:
+    """The title of an axis, which says whether the axis is logarithmic."""
+    return title + (", log axis" if scale.logarithmic else "")
+
+
+def for_sequence(last: int) -> tuple[Scale, list[Tick]]:
+    """An axis for the numbers from 1 to `last`, with ticks at 1 and at the multiples of a step."""
+    scale, step = Scale(0.5, last + 0.5), math.ceil(last / 6)
+    return scale, scale.ticks_at([1.0, *(float(k) for k in range(step, last + 1, step) if k > 1)], plain_number)
 
 
 def _log_values(low: float, high: float) -> list[float]:

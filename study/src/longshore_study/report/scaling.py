@@ -2,31 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
 from longshore_study.analyses import scaling
 from longshore_study.analyses.scaling import DEFINITIONS, Curve, conversion_to_node
 from longshore_study.analyses.steps import agree
-from longshore_study.base.json_values import canonical
 from longshore_study.base.texts import plain_number, quantity, share
 from longshore_study.metrics.launch_metrics import Measurements
 from longshore_study.report.bounds import Bound, bound_for, bounds_text
-from longshore_study.report.curves import (
-    Panel,
-    Series,
-    SeriesPoint,
-    curve_legend,
-    draw_panel,
-    looks_of,
-    small_multiples,
-)
 from longshore_study.report.facts import Facts
-from longshore_study.report.labels import SELF_EXPLAINING, Naming, level_text, naming, pattern_title
-from longshore_study.report.marks import SERIES_COUNT, Axes
+from longshore_study.report.labels import naming, pattern_title
+from longshore_study.report.marks import Axes
 from longshore_study.report.markup import Element, element, remark, section
-from longshore_study.report.scales import Scale, for_figures, linear_from_zero
+from longshore_study.report.panels import Panel, SeriesPoint, arranged, curve_legend, draw_panel, small_multiples
+from longshore_study.report.scales import Scale, for_figures, linear_from_zero, log_around, titled
 
 SideCurve = tuple[str, Curve]
 """A curve with the name of its side."""
@@ -49,15 +40,14 @@ def _block(facts: Facts, members: Sequence[SideCurve]) -> Element:
     first = members[0][1]
     panels = _panels(facts, members)
     efficiencies = [_efficiencies(panel, group) for panel, group in panels]
-    sides = list(dict.fromkeys(side for side, _ in members))
     sizes = sorted({point.at for _, curve in members for point in curve.points})
     names = naming(_named_factors(curve) for _, curve in members)
     bounds = [bound for panel, _ in panels for _, bound in panel.bounds]
     choices = {series.name for panel, _ in panels for series in panel.series}
     note = f"One curve per {'choice' if len(choices) > 1 else 'variant'}; the fastest panels come first."
     note += " Dot: geometric mean over launches; the vertical line spans them."
-    if len(sides) > 1:
-        note += f" Dashed and open: {sides[0]}."
+    if len(facts.sides) > 1:
+        note += f" Dashed and open: {facts.sides[0]}."
     if bounds:
         note += f" The dashed line is {bounds_text(bounds)}."
     note += names.constant_note
@@ -98,49 +88,21 @@ def _named_factors(curve: Curve) -> dict[str, Any]:
 def _panels(facts: Facts, members: Sequence[SideCurve]) -> list[tuple[Panel, list[SideCurve]]]:
     """The panels with their curves in the order of the series; the panel with the highest figure
     is the first."""
-    rest = [_named_factors(curve) for _, curve in members]
-    names: Naming = naming(rest)
-    chosen = curve_factor(rest, names.varying)
-    looks = looks_of(rest, chosen)
-    sides = list(dict.fromkeys(side for side, _ in members))
-    dashed = sides[0] if len(sides) > 1 else None
-    grouped: dict[str, list[SideCurve]] = {}
-    for side, curve in members:
-        grouped.setdefault(", ".join(names.parts(_named_factors(curve), without=[chosen])), []).append((side, curve))
+    entries = [(_named_factors(curve), side, (side, curve)) for side, curve in members]
     panels = []
-    for title, group in grouped.items():
-        ordered = sorted(
-            group, key=lambda member: (looks.get(_name(member[1], chosen), 0), facts.sides.index(member[0]))
-        )
-        series = tuple(_series(side, curve, looks, chosen, dashed=dashed == side) for side, curve in ordered)
-        panels.append((Panel(title, series, _bounds(facts, ordered)), ordered))
+    for title, lines in arranged(entries, facts.sides):
+        ordered = [member for _, of_series in lines for member in of_series]
+        series = [
+            replace(line, unit=f"{curve.unit} per node", points=_points(curve))
+            for line, of_series in lines
+            for _, curve in of_series
+        ]
+        panels.append((Panel(title, tuple(series), _bounds(facts, ordered)), ordered))
     return sorted(panels, key=lambda panel: -_largest([panel]))
 
 
-def curve_factor(rest: Sequence[Mapping[str, Any]], varying: Sequence[str]) -> str:
-    """The factor whose levels become the curves of a panel; empty if nothing varies.
-
-    Among the factors with at most as many levels as there are shapes, this factor gives the fewest
-    panels. Published results rarely hold all combinations of levels.
-    """
-
-    def panel_count(name: str) -> int:
-        return len({canonical({k: v for k, v in factors.items() if k != name}) for factors in rest})
-
-    fitting = [name for name in varying if len({str(factors.get(name)) for factors in rest}) <= SERIES_COUNT]
-    return min(fitting, key=lambda name: (panel_count(name), name not in SELF_EXPLAINING), default="")
-
-
-def _name(curve: Curve, factor: str) -> str:
-    return level_text(factor, curve.factors[factor]) if factor in _named_factors(curve) else "all"
-
-
-def _series(side: str, curve: Curve, looks: Mapping[str, int], chosen: str, *, dashed: bool) -> Series:
-    points = tuple(
-        SeriesPoint(point.at, point.value, *point.spread, launches=len(point.figures)) for point in curve.points
-    )
-    name = _name(curve, chosen)
-    return Series(name, side, looks.get(name, 0), dashed, f"{curve.unit} per node", points)
+def _points(curve: Curve) -> tuple[SeriesPoint, ...]:
+    return tuple(SeriesPoint(point.at, point.value, *point.spread, len(point.figures)) for point in curve.points)
 
 
 def _efficiencies(panel: Panel, group: Sequence[SideCurve]) -> Panel:
@@ -188,21 +150,14 @@ def size_axes(
 ) -> Axes:
     """The axes of figures over ranks or nodes. `y_label` writes the values of y."""
     x = log2_scale(sizes)
-    return Axes(
-        x=x,
-        y=y,
-        x_title=f"{axis}, log axis",
-        y_title=y_title + (", log axis" if y.logarithmic else ""),
-        x_ticks=x.ticks_at([float(size) for size in sizes], plain_number),
-        y_ticks=y.ticks(y_label or quantity("", [y.high]).tick, 5),
-    )
+    x_ticks = x.ticks_at([float(size) for size in sizes], plain_number)
+    y_ticks = y.ticks(y_label or quantity("", [y.high]).tick, 5)
+    return Axes(x, y, titled(axis, x), titled(y_title, y), x_ticks, y_ticks)
 
 
 def log2_scale(sizes: Sequence[int]) -> Scale:
     """A logarithmic axis with a margin at both ends."""
-    low, high = min(sizes), max(sizes)
-    padding = (high / low) ** 0.06
-    return Scale(low / padding, high * padding, logarithmic=True)
+    return log_around(sizes, (max(sizes) / min(sizes)) ** 0.06)
 
 
 def _rate_scale(panels: Sequence[tuple[Panel, list[SideCurve]]]) -> Scale:

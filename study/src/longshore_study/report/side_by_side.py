@@ -11,7 +11,7 @@ from longshore_study.output.simulated_table import summary
 from longshore_study.report.facts import Facts
 from longshore_study.report.labels import naming, pattern_title
 from longshore_study.report.markup import Element, element, remark, section
-from longshore_study.report.predictions import RatioRow, ratio_table
+from longshore_study.report.predictions import ratio_table
 
 
 def side_by_side_section(facts: Facts) -> Element | None:
@@ -34,11 +34,7 @@ def side_by_side_section(facts: Facts) -> Element | None:
 
 def _block(pattern: str, machine: str, side: str, rows: Sequence[PredictedTime]) -> Element:
     names = naming(row.factors for row in rows)
-    table = ratio_table(
-        [RatioRow(row.factors, row.ratio, row.close, (row.measured, row.predicted)) for row in rows],
-        ("Measured", "Predicted"),
-        names,
-    )
+    table = ratio_table(rows, {"Measured": "measured", "Predicted": "predicted"}, names)
     return element(
         "div",
         element("h3", f"{pattern_title(pattern)}: simulated on {machine}, measured in {side}"),

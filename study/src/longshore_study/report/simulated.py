@@ -11,12 +11,19 @@ from longshore_study.base.groups import grouped
 from longshore_study.base.json_values import number_in
 from longshore_study.base.texts import counted, plain_number, seconds
 from longshore_study.compare.judged_row import JudgedRow
-from longshore_study.report.curves import Panel, Series, SeriesPoint, curve_legend, draw_panel, small_multiples
 from longshore_study.report.facts import Facts
 from longshore_study.report.labels import metric_title, naming, pattern_title
 from longshore_study.report.launch_dots import launch_dots
-from longshore_study.report.marks import SERIES_COUNT
 from longshore_study.report.markup import Child, Element, details, element, remark, section
+from longshore_study.report.panels import (
+    Panel,
+    Series,
+    SeriesPoint,
+    curve_legend,
+    draw_panel,
+    looks_of,
+    small_multiples,
+)
 from longshore_study.report.ratio_text import ratio_text
 from longshore_study.report.scales import log_around
 from longshore_study.report.scaling import size_axes
@@ -63,9 +70,7 @@ def _races(races: Sequence[Race]) -> Element:
     """The panels of one pattern, and where the lines cross."""
     first = races[0]
     names = naming({"machine": race.simulated, **race.work} for race in races)
-    looks = {
-        name: index % SERIES_COUNT for index, name in enumerate(dict.fromkeys(c for r in races for c in r.seconds))
-    }
+    looks = looks_of(name for race in races for name in race.seconds)
     titles = [", ".join([str(race.simulated), *names.parts(race.work)]) for race in races]
     panels = [
         Panel(title, tuple(_series(race, name, looks[name]) for name in race.seconds), ())

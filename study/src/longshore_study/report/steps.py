@@ -16,8 +16,8 @@ from longshore_study.output.step_table import Notes, column_order, overall, show
 from longshore_study.report.bounds import Bound, bound_for, bounds_text
 from longshore_study.report.facts import Facts
 from longshore_study.report.labels import NO_BREAK, level_text, metric_title, pattern_title, value_text
-from longshore_study.report.marks import line
-from longshore_study.report.markup import Child, Element, element, percent, remark, section
+from longshore_study.report.marks import bar, line
+from longshore_study.report.markup import Child, Element, element, remark, section
 from longshore_study.report.tables import scrolling
 
 MAX_COLUMNS = 10
@@ -156,19 +156,15 @@ def _cell(cell: StepCell, previous: StepCell | None, bound: Bound | None, scale:
 
 def _bar(value: float, previous: float | None, bound: Bound | None, scale: float) -> Element:
     common = min(value, previous) if previous is not None else value
-    marks: list[Child] = [_rect(0.0, common / scale, "bar base")]
+    marks: list[Child] = [bar(0.0, common / scale, "base")]
     if previous is not None and value > previous:
-        marks.append(_rect(common / scale, value / scale, "bar gained"))
+        marks.append(bar(common / scale, value / scale, "gained"))
     elif previous is not None and value < previous:
-        marks.append(_rect(common / scale, previous / scale, "bar lost"))
+        marks.append(bar(common / scale, previous / scale, "lost"))
     if bound is not None:
         marks.append(line(bound.value / scale, 0, bound.value / scale, 1, "bound"))
     # Hidden from screen readers: the numbers beside the bar say the same.
     return element("svg", marks, class_="strip", aria_hidden="true")
-
-
-def _rect(left: float, right: float, style: str) -> Element:
-    return element("rect", x=percent(left), y="15%", width=percent(right - left), height="70%", class_=style)
 
 
 def _gain(gain: Contrast) -> list[Child]:

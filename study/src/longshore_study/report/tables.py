@@ -6,19 +6,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
+from longshore_study.base.texts import counted
 from longshore_study.report.markup import Child, Element, details, element
 
 Row = TypeVar("Row")
 
 
-def folded(
-    rows: Sequence[Row], shown: int, summary: Callable[[int], str], table: Callable[[Sequence[Row]], Child]
-) -> list[Child]:
-    """A table of the first `shown` rows, and a folded table of the remaining rows. `summary` makes
-    the heading of the folded table from its number of rows."""
+def folded(rows: Sequence[Row], shown: int, what: str, table: Callable[[Sequence[Row]], Child]) -> list[Child]:
+    """A table of the first `shown` rows, and a folded table of the remaining rows. `what` names one
+    of the remaining rows, such as `more line`."""
     if len(rows) <= shown:
         return [table(rows)]
-    rest = details(summary(len(rows) - shown), table(rows[shown:]))
+    rest = details(counted(len(rows) - shown, what), table(rows[shown:]))
     return [table(rows[:shown]), rest]
 
 
@@ -50,39 +49,34 @@ def scrolling(table: Element, label: str) -> Element:
     return element("div", table, class_="scroll", tabindex="0", role="region", aria_label=label)
 
 
-def sortable_table(heads: Sequence[tuple[str, Child, str]], rows: Sequence[Child], style: str) -> Element:
-    """`heads`: the class, the text and the kind of values of each column. page.js makes a column
-    sortable if its kind is not empty."""
-    cells = [element("th", text, class_=f"c-{kind}", scope="col", data_sort=values) for kind, text, values in heads]
-    return element(
-        "table", element("thead", element("tr", cells)), element("tbody", list(rows)), class_=f"strips {style}"
-    )
+def strip_table(heads: Sequence[tuple[str, Child]], rows: Sequence[Child], style: str = "strips") -> Element:
+    """A table whose rows have a name, a strip on a common axis, and numbers. `heads`: the class and
+    the text of each column. In a table of the style `sortable`, page.js makes all columns but that
+    of strips sortable."""
+    sortable = "sortable" in style
+    cells = [
+        element("th", text, class_=f"c-{kind}", scope="col", data_sort=_values_of(kind) if sortable else None)
+        for kind, text in heads
+    ]
+    return element("table", element("thead", element("tr", cells)), element("tbody", list(rows)), class_=style)
 
 
-def strip_table(heads: Sequence[tuple[str, Child]], rows: Sequence[Child]) -> Element:
-    """A table whose rows have a name, a strip on a common axis, and numbers."""
-    return element("table", column_heads(heads), element("tbody", list(rows)), class_="strips")
+def _values_of(kind: str) -> str:
+    return "" if kind == "plot" else "number" if "number" in kind else "text"
 
 
-def strip_row(name: Child, strip: Child, numbers: Sequence[tuple[str, str]]) -> Element:
-    """`numbers`: the class of the column, as in its head, and the text of each number."""
-    return element(
-        "tr",
-        element("th", name, class_="c-name", scope="row"),
-        element("td", strip, class_="c-plot"),
-        [element("td", text, class_=f"c-{kind} number") for kind, text in numbers],
-    )
+def strip_row(name: Child, strip: Child, *cells: Child) -> Element:
+    head, plot = element("th", name, class_="c-name", scope="row"), element("td", strip, class_="c-plot")
+    return element("tr", head, plot, cells)
+
+
+def number_cell(kind: str, text: Child) -> Element:
+    """`kind`: the class of the column, as in its head."""
+    return element("td", text, class_=f"c-{kind} number")
 
 
 def side_numbers(kind: str, values: Sequence[tuple[str, float]]) -> Element:
-    """A cell with a number of each side, as text and value. The table is sorted by the first value.
-    `kind`: the class of the column."""
+    """A cell with a number of each side, as text and value. The table is sorted by the first
+    value."""
     texts = [element("span", text, class_="side-text") for text, _ in values]
     return element("td", texts, class_=f"c-{kind} number", data_value=values[0][1])
-
-
-def column_heads(heads: Sequence[tuple[str, Child]]) -> Element:
-    """`heads`: the class and the text of each column."""
-    return element(
-        "thead", element("tr", [element("th", text, class_=f"c-{kind}", scope="col") for kind, text in heads])
-    )

@@ -85,6 +85,12 @@ class _Row:
         """The ranges of sessions between the steps."""
         return list(itertools.pairwise([0, *sorted(self.steps), len(self.values)]))
 
+    def gaps(self) -> list[tuple[Hashable, float]]:
+        """The differences of neighbouring sessions without a step between them, each with the index
+        of the second session. They have the variance of a session."""
+        sessions = range(1, len(self.values))
+        return [(k, (self.values[k] - self.values[k - 1]) / math.sqrt(2.0)) for k in sessions if k not in self.steps]
+
 
 _Judged = dict[tuple[int, int], tuple[Effect, float, Measured]]
 """The tests of the steps, by index of the row and position of the step: the effect, its p value
@@ -226,10 +232,7 @@ def _effect(row: _Row, position: int, correlation: float) -> Effect:
 def _with_noise(row: _Row, correlation: float, difference: float, counts: tuple[int, int]) -> Effect:
     """The effect of a difference of means over `counts` sessions. The noise is estimated from
     neighbouring sessions of the row without a step between them."""
-    cuts = set(row.steps)
-    gaps: list[tuple[Hashable, float]] = [
-        (k, (row.values[k] - row.values[k - 1]) / math.sqrt(2.0)) for k in range(1, len(row.values)) if k not in cuts
-    ]
+    gaps = row.gaps()
     r = min(correlation, _MAX_CORRELATION)
     df = max(1, round(_EFFICIENCY * len(gaps) * math.sqrt((1.0 - r) / (1.0 + r))))
     total = math.fsum(gap * gap for _, gap in gaps)
@@ -324,10 +327,9 @@ def _histories(rows: Sequence[_Row], judged: _Judged, correlation: float) -> lis
 
 
 def _noise(row: _Row, correlation: float) -> float | None:
-    cuts = set(row.steps)
-    gaps = [(row.values[k] - row.values[k - 1]) ** 2 for k in range(1, len(row.values)) if k not in cuts]
+    gaps = row.gaps()
     r = min(correlation, _MAX_CORRELATION)
-    return math.sqrt(math.fsum(gaps) / len(gaps) / 2.0 / (1.0 - r)) if gaps else None
+    return math.sqrt(math.fsum(gap * gap for _, gap in gaps) / len(gaps) / (1.0 - r)) if gaps else None
 
 
 def _abrupt(values: Sequence[float], step: int, *, known: bool) -> bool:

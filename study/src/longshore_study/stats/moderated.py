@@ -64,22 +64,23 @@ def fit_prior(variances: Sequence[float], dfs: Sequence[int]) -> Prior:
         return Prior(0.0, 0.0, 0.0)
     floor = _LOWEST_PART_OF_MEDIAN * median([v for v in variances if v > 0.0])
     logs = [
-        math.log(max(v, floor)) - student.digamma(d / 2) + math.log(d / 2) for v, d in zip(variances, dfs, strict=True)
+        math.log(max(v, floor)) - student.polygamma(0, d / 2) + math.log(d / 2)
+        for v, d in zip(variances, dfs, strict=True)
     ]
     count = len(logs)
     centre = math.fsum(logs) / count
-    by_chance = math.fsum(student.trigamma(d / 2) for d in dfs) / count
+    by_chance = math.fsum(student.polygamma(1, d / 2) for d in dfs) / count
     excess = math.fsum((z - centre) ** 2 for z in logs) / (count - 1) - by_chance
     # Standard error of a sample variance, from the second and fourth cumulants of the logarithm of
     # a chi-square variate.
-    fourth = math.fsum(student.fourth_log_gamma(d / 2) for d in dfs) / count
+    fourth = math.fsum(student.polygamma(3, d / 2) for d in dfs) / count
     excess_se = math.sqrt(2.0 * by_chance**2 / (count - 1) + fourth / count)
     cautious = 2.0 * student.inverse_trigamma(max(excess, 0.0) + _CAUTION * excess_se)
     if excess <= 0.0:
         pooled = math.fsum(v * d for v, d in zip(variances, dfs, strict=True)) / sum(dfs)
         return Prior(math.inf, cautious, pooled)
     df = 2.0 * student.inverse_trigamma(excess)
-    return Prior(df, cautious, math.exp(centre + student.digamma(df / 2) - math.log(df / 2)))
+    return Prior(df, cautious, math.exp(centre + student.polygamma(0, df / 2) - math.log(df / 2)))
 
 
 def moderate(effects: Sequence[Effect]) -> list[ModeratedError | None]:

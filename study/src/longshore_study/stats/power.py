@@ -41,10 +41,9 @@ class SimulatedPower:
     same: float
     """Share of the simulated rows, which have not changed, with the verdict *same*."""
 
-    def smallest(self, power: float = POWER) -> float:
-        """The slowdown that is detected with the probability `power`."""
-        index = min(len(self.thresholds) - 1, math.ceil(power * len(self.thresholds)) - 1)
-        return self.thresholds[index]
+    def smallest(self) -> float:
+        """The slowdown that is detected with the probability POWER."""
+        return self.thresholds[math.ceil(POWER * len(self.thresholds)) - 1]
 
 
 @cache  # equal arguments give equal results

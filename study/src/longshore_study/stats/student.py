@@ -11,6 +11,8 @@ import math
 _FRACTION_STEPS = 500
 _NORMAL_FROM = 1e7  # from this df on, t equals the normal distribution to 1e-7, and lgamma loses its digits
 _TINY = 1e-300
+_BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730)
+"""The numbers of Bernoulli with the indices 2, 4, ..., 12."""
 
 
 def upper_tail(t: float, df: float) -> float:
@@ -70,37 +72,19 @@ def _density(t: float, df: float) -> float:
     return math.exp(max(-700.0, front - (df + 1.0) / 2.0 * math.log1p(t * t / df)))
 
 
-def digamma(x: float) -> float:
-    """First derivative of log gamma for x > 0: recurrence up to 10, then the asymptotic series."""
-    value = 0.0
-    while x < 10.0:
-        value -= 1.0 / x
-        x += 1.0
-    f = 1.0 / (x * x)
-    series = f * (1 / 12 - f * (1 / 120 - f * (1 / 252 - f * (1 / 240 - f * (1 / 132 - f * 691 / 32760)))))
-    return value + math.log(x) - 0.5 / x - series
-
-
-def trigamma(x: float) -> float:
-    """Second derivative of log gamma for x > 0."""
-    value = 0.0
-    while x < 10.0:
-        value += 1.0 / (x * x)
-        x += 1.0
-    f = 1.0 / (x * x)
-    series = f * (1 / 6 - f * (1 / 30 - f * (1 / 42 - f * (1 / 30 - f * (5 / 66 - f * 691 / 2730)))))
-    return value + 1.0 / x + f / 2.0 + series / x
-
-
-def fourth_log_gamma(x: float) -> float:
-    """Fourth derivative of log gamma for x > 0. It is the fourth cumulant of the logarithm of a
-    gamma variate with shape x."""
+@functools.lru_cache(maxsize=4096)
+def polygamma(order: int, x: float) -> float:
+    """The derivative of this order of digamma, the first derivative of log gamma, for x > 0: the
+    recurrence DLMF 5.15.5 up to 15, then the asymptotic series 5.15.8."""
     value = 0.0
     while x < 15.0:
-        value += 6.0 / x**4
+        value += math.factorial(order) / x ** (order + 1)
         x += 1.0
-    f = 1.0 / (x * x)
-    return value + (2.0 / x**3) * (1.0 + 1.5 / x + f * (1.0 - f * (1 / 2 - f * (2 / 3 - f * 1.5))))
+    value += math.factorial(order - 1) / x**order if order else -math.log(x)
+    value += math.factorial(order) / (2.0 * x ** (order + 1))
+    for k, bernoulli in zip(range(2, 14, 2), _BERNOULLI, strict=True):
+        value += bernoulli * math.factorial(k + order - 1) / math.factorial(k) / x ** (k + order)
+    return value if order % 2 else -value
 
 
 def inverse_trigamma(y: float) -> float:
@@ -114,7 +98,7 @@ def inverse_trigamma(y: float) -> float:
         return 1.0 / y
 
     def excess(log_x: float) -> float:
-        return math.log(trigamma(math.exp(log_x)) / y)
+        return math.log(polygamma(1, math.exp(log_x)) / y)
 
     low, high = math.log(0.5 / math.sqrt(y)), math.log(1.0 / y + 1.0)  # trigamma(x) is between 1/x and 1/x + 1/x^2
     above, below = excess(low), excess(high)

@@ -10,7 +10,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -233,12 +233,19 @@ def read_launch(path: Path, *, samples: bool = False) -> Launch:
             raise RecordError(f"{path}:1: the first record must be 'study', found '{envelope['record']}'")
     except RecordError as error:
         return _unreadable(path, names, str(error))
-    body = _Body()
+    # The records of the program by their kinds, up to the first unreadable line.
+    body: dict[str, list[Record]] = {kind: [] for kind in records.REQUIRED}
+    problem = None
+    numbered = enumerate(lines) if samples else _without_samples(lines)
     try:
-        body.read(lines, path, samples=samples)
+        for record in records.parse_lines([(number, line) for number, line in numbered if number and line], path):
+            if "variant" in record:
+                record["variant"] = _deduplicated(record["variant"])
+            body[record["record"]].append(record)
     except RecordError as error:
-        body.problem = str(error)
-    exit_status = envelope.get("exit_status")
+        problem = str(error)
+    end = body["end"][-1] if body["end"] else None
+    header = body["launch"][-1] if body["launch"] else None
     return Launch(
         study=envelope["study"],
         tag=envelope["tag"],
@@ -248,41 +255,17 @@ def read_launch(path: Path, *, samples: bool = False) -> Launch:
         launch_index=int(envelope.get("launch_index") or 0),
         position=envelope.get("position"),
         path=path,
-        exit_status=exit_status,
-        header=body.header,
-        results=body.results,
-        samples=body.samples,
-        complete=body.end is not None,
-        problem=_first_problem(path, len(lines), envelope, body),
+        exit_status=envelope.get("exit_status"),
+        header=header,
+        results=body["result"],
+        samples=body["sample"],
+        complete=end is not None,
+        problem=_exit_problem(path, envelope, body["result"], end)
+        or problem
+        or _end_problem(f"{path}:{len(lines)}", end)
+        or ((other := difference(envelope["cell"], header)) and f"{path}: {other}"),
         envelope=envelope,
     )
-
-
-class _Body:
-    """The records of the program in one file, up to the first unreadable line."""
-
-    def __init__(self) -> None:
-        self.header: Record | None = None
-        self.results: list[Record] = []
-        self.samples: list[Record] = []
-        self.end: Record | None = None
-        self.problem: str | None = None
-
-    def read(self, lines: list[bytes], path: Path, *, samples: bool) -> None:
-        numbered = enumerate(lines) if samples else _without_samples(lines)
-        wanted = [(number, line) for number, line in numbered if number and line]
-        for record in records.parse_lines(wanted, path):
-            kind = record["record"]
-            if kind == "result":
-                record["variant"] = _deduplicated(record["variant"])
-                self.results.append(record)
-            elif kind == "sample":
-                record["variant"] = _deduplicated(record["variant"])
-                self.samples.append(record)
-            elif kind == "launch":
-                self.header = record
-            elif kind == "end":
-                self.end = record
 
 
 _shared_factors: dict[str, dict[str, Any]] = {}
@@ -310,24 +293,22 @@ def _without_samples(lines: list[bytes]) -> list[tuple[int, bytes]]:
     return [(n, line) for n, line in kept if spaced not in line or line[-1] != _BRACE]
 
 
-def _first_problem(path: Path, line_count: int, envelope: Record, body: _Body) -> str | None:
+def _exit_problem(path: Path, envelope: Record, results: Sequence[Record], end: Record | None) -> str | None:
     exit_status = envelope.get("exit_status")
-    all_skipped = exit_status == EXIT_ALL_SKIPPED and body.end and all(r.get("skipped") for r in body.results)
-    if exit_status and not all_skipped:
-        tail = envelope.get("stderr_tail") or []
-        last = f": {str(tail[-1]).strip()}" if tail else ""
-        return f"{path}: failed with exit status {exit_status}{last}"
-    if body.problem:
-        return body.problem
-    if body.end is None:
-        return f"{path}:{line_count}: truncated (no 'end' record follows)"
-    if body.end["status"] != "ok":
-        error = body.end.get("error")
-        why = f": {error['message']}" if isinstance(error, dict) and "message" in error else ""
-        return f"{path}:{line_count}: ended with status '{body.end['status']}'{why}"
-    if other := difference(envelope["cell"], body.header):
-        return f"{path}: {other}"
-    return None
+    all_skipped = exit_status == EXIT_ALL_SKIPPED and end and all(result.get("skipped") for result in results)
+    if not exit_status or all_skipped:
+        return None
+    tail = envelope.get("stderr_tail") or []
+    last = f": {str(tail[-1]).strip()}" if tail else ""
+    return f"{path}: failed with exit status {exit_status}{last}"
+
+
+def _end_problem(place: str, end: Record | None) -> str | None:
+    if end is None:
+        return f"{place}: truncated (no 'end' record follows)"
+    error = end.get("error")
+    why = f": {error['message']}" if isinstance(error, dict) and "message" in error else ""
+    return None if end["status"] == "ok" else f"{place}: ended with status '{end['status']}'{why}"
 
 
 def _unreadable(path: Path, names: list[str], problem: str) -> Launch:

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from longshore_study.host import elf
+from longshore_study.host.machine import Machine
 from longshore_study.store.launch_store import Launch
 from longshore_study.store.whole_file import write_whole
 
@@ -51,29 +52,30 @@ class Program:
     """LD_LIBRARY_PATH for this program. If None, the value of the current environment counts."""
 
 
-def collect(programs: Iterable[Program], root: Path = Path("/")) -> dict[str, str]:
-    """The facts that can be read, by name. Files are read below `root`."""
+def collect(programs: Iterable[Program], machine: Machine | None = None) -> dict[str, str]:
+    """The facts that can be read, by name."""
+    machine = machine or Machine()
+    text_of = machine.text
     facts: dict[str, str] = {}
-    release = _key_values(_text(root, "/etc/os-release"))
+    release = _key_values(text_of("etc/os-release"))
     facts |= {f"image {key.lower()}": release[key] for key in _RELEASE_KEYS if release.get(key)}
     for path in _RELEASE_FILES:
-        if text := _text(root, path):
+        if text := text_of(path):
             facts[f"image {path}"] = text.splitlines()[0]
     facts |= {f"environment {name}": os.environ[name] for name in _ENVIRONMENT if os.environ.get(name)}
     if modules := os.environ.get("LOADEDMODULES"):
         facts["modules"] = modules
-    facts |= {f"firmware {part}": text for part, path in _FIRMWARE.items() if (text := _text(root, path))}
+    facts |= {f"firmware {part}": text for part, path in _FIRMWARE.items() if (text := text_of(path))}
     for pattern in _DEVICE_FIRMWARE:
-        for name in sorted(glob.glob(str(root) + pattern)):  # noqa: PTH207 - below a root of any kind
-            path = "/" + str(Path(name).relative_to(root))
-            if text := _text(root, path):
-                facts[f"firmware {path.split('/')[4]}"] = text
+        for path in machine.matching(pattern):
+            if text := text_of(path):
+                facts[f"firmware {path.split('/')[3]}"] = text
     if microcode := next(
-        (line.partition(":")[2].strip() for line in (_text(root, "/proc/cpuinfo") or "").splitlines()
+        (line.partition(":")[2].strip() for line in (text_of("proc/cpuinfo") or "").splitlines()
          if line.startswith("microcode")), None,
     ):  # fmt: skip
         facts["firmware microcode"] = microcode
-    if options := _text(root, "/proc/cmdline"):
+    if options := text_of("proc/cmdline"):
         facts["kernel options"] = _SECRET.sub(r"\1(masked)", options)
     for program in programs:
         facts |= _build_ids(program)
@@ -170,13 +172,6 @@ def _system_folders() -> tuple[str, ...]:
             elif line:
                 folders.append(line)
     return tuple(dict.fromkeys([*folders, "/lib64", "/usr/lib64", "/lib", "/usr/lib"]))
-
-
-def _text(root: Path, path: str) -> str | None:
-    try:
-        return (root / path.lstrip("/")).read_text(encoding="utf-8", errors="replace").strip()
-    except OSError:
-        return None
 
 
 def _key_values(text: str | None) -> dict[str, str]:

@@ -75,10 +75,7 @@ def parse(text: str | bytes, path: Path | str, line_number: int) -> Record:
     except (ValueError, RecursionError) as error:
         reason = getattr(error, "msg", str(error))
         raise RecordError(f"{location}: not a JSON record ({reason})") from None
-    if not isinstance(value, dict) or "record" not in value:
-        raise RecordError(f"{location}: not a record (an object with the key 'record' is expected)")
-    check(value, path, line_number)
-    return value
+    return _checked(value, path, line_number)
 
 
 def parse_lines(lines: Sequence[tuple[int, bytes]], path: Path | str) -> Iterator[Record]:
@@ -93,10 +90,14 @@ def parse_lines(lines: Sequence[tuple[int, bytes]], path: Path | str) -> Iterato
         yield from (parse(line, path, number + 1) for number, line in lines)
         return
     for (number, _), record in zip(lines, decoded, strict=True):
-        if not isinstance(record, dict) or "record" not in record:
-            raise RecordError(f"{path}:{number + 1}: not a record (an object with the key 'record' is expected)")
-        check(record, path, number + 1)
-        yield record
+        yield _checked(record, path, number + 1)
+
+
+def _checked(value: object, path: Path | str, line_number: int) -> Record:
+    if not isinstance(value, dict) or "record" not in value:
+        raise RecordError(f"{path}:{line_number}: not a record (an object with the key 'record' is expected)")
+    check(value, path, line_number)
+    return value
 
 
 def check(record: Mapping[str, Any], path: Path | str, line_number: int | None = None) -> None:

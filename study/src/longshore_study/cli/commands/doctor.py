@@ -9,7 +9,8 @@ from longshore_study.cli.result_output import print_result
 from longshore_study.host import binding
 from longshore_study.host.bench_program import find_bench
 from longshore_study.host.cores import available_cpus
-from longshore_study.host.doctor import UNKNOWN, WARN, CheckResult, Machine, examine, python_and_system
+from longshore_study.host.doctor import UNKNOWN, WARN, CheckResult, examine, python_and_system
+from longshore_study.host.machine import Machine
 from longshore_study.patterns import CONTROL
 
 EXAMPLES = """examples:
