@@ -25,7 +25,8 @@ class shared_function<Result(Arguments...)> {
       shared_function(Function function)
       : function_(std::make_shared<Function>(std::move(function))),
         call_([](void* object, Arguments... arguments) -> Result {
-          return (*static_cast<Function*>(object))(std::forward<Arguments>(arguments)...);
+          return static_cast<Result>(
+              (*static_cast<Function*>(object))(std::forward<Arguments>(arguments)...));
         }) {}
 
   explicit operator bool() const noexcept { return call_ != nullptr; }

@@ -33,7 +33,7 @@ common_arguments arguments_of(const bucket_options& options, std::size_t item_by
 }  // namespace
 
 exchange_driver::exchange_driver(team& team, const bucket_options& options, std::size_t item_bytes,
-                                 std::string_view keys, const std::function<void()>& check)
+                                 std::string_view keys, const shared_function<void()>& check)
     : team_(team),
       options_(options),
       item_bytes_(item_bytes),

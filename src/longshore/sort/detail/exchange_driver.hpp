@@ -2,6 +2,7 @@
 // choice of the exchange strategy, the exchange itself, and the times of the phases.
 #pragma once
 
+#include <longshore/core/detail/shared_function.hpp>
 #include <longshore/machine/tasks.hpp>
 #include <longshore/sort/block_exchange.hpp>
 #include <longshore/sort/detail/growable_buffer.hpp>
@@ -9,7 +10,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -23,7 +23,7 @@ class exchange_driver {
   /// deterministic. Throws errc::usage, on all ranks, if the ranks pass different options, keys or
   /// sizes of items.
   exchange_driver(team& team, const bucket_options& options, std::size_t item_bytes,
-                  std::string_view keys, const std::function<void()>& check);
+                  std::string_view keys, const shared_function<void()>& check);
 
   /// Begins an operation, that is a sort or an exchange, and the first phase.
   void begin();
