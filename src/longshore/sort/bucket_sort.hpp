@@ -151,7 +151,7 @@ class bucket_sorter {
     driver_.begin();
     const section_list sections = divide_range(items);
     const bool by_part = will_sort && may_store_by_part(items, sections);
-    const std::span<std::size_t> counts(driver_.counts().outgoing);
+    const std::span<std::size_t> counts = driver_.outgoing_counts();
     const std::size_t first_bad =
         by_part ? part_bucketizer_.count(items, sections.front().ranges, counts)
                 : bucketizer_.count(items, sections, counts);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <concepts>
+#include <cstddef>
 #include <memory>
 #include <type_traits>
 #include <utility>
@@ -18,6 +19,8 @@ template <class Result, class... Arguments>
 class shared_function<Result(Arguments...)> {
  public:
   shared_function() = default;
+  // NOLINTNEXTLINE(google-explicit-constructor): null stands for no function
+  shared_function(std::nullptr_t) noexcept {}
   template <class Function>
   requires(!std::same_as<Function, shared_function> &&
            std::is_invocable_r_v<Result, Function&, Arguments...>)

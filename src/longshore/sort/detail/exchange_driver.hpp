@@ -11,8 +11,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace longshore::detail {
 
@@ -31,7 +33,7 @@ class exchange_driver {
   void end_phase(double bucket_phases::*phase);
   /// Makes exchange_counts() fail on all ranks, because of a wrong key of this rank.
   void refuse_key(std::string reason) { key_refusal_ = std::move(reason); }
-  /// Collective. Completes counts() from counts().outgoing, chooses the exchange if the option is
+  /// Collective. Completes counts() from outgoing_counts(), chooses the exchange if the option is
   /// auto, and prepares the exchange. `items`: the number of this rank's items. Throws errc::usage
   /// on a rank that refused a key, and errc::peer_failed on the other ranks.
   ///
@@ -40,11 +42,13 @@ class exchange_driver {
   bool exchange_counts(std::size_t items, bool divides = false);
   /// Collective. Sends each rank its share of `to`, in the order of ranks, and receives a share of
   /// `from` from each rank. All shares have the same size.
-  void exchange_numbers(std::span<const std::size_t> to, std::span<std::size_t> from);
+  void exchange_numbers(const std::vector<std::size_t>& to, std::vector<std::size_t>& from);
   /// Ends the operation. `items`: the number of this rank's items.
   void end(std::size_t items);
 
-  [[nodiscard]] block_counts& counts() noexcept { return counts_; }
+  [[nodiscard]] const block_counts& counts() const noexcept { return counts_; }
+  /// counts().outgoing, for the caller to set.
+  [[nodiscard]] std::span<std::size_t> outgoing_counts() noexcept;
   /// Where the block for each rank begins, in items.
   [[nodiscard]] const std::vector<std::size_t>& outgoing_starts() const noexcept { return starts_; }
   /// The exchange in use, after exchange_counts().
