@@ -13,6 +13,7 @@
 #include "support/serial_checks.hpp"
 #include "support/whole_array.hpp"
 
+#include <algorithm>
 #include <limits>
 
 namespace {

@@ -13,6 +13,8 @@
 #include "support/whole_array.hpp"
 #include "transposition.hpp"
 
+#include <algorithm>
+
 namespace {
 
 using examples::sparse_matrix;

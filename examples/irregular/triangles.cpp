@@ -13,6 +13,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 namespace {
 
 using examples::row_entry;

@@ -6,6 +6,7 @@
 #include <longshore/core/error.hpp>
 #include <longshore/transport/agree_on_arguments.hpp>
 #include <longshore/transport/cost_sink.hpp>
+#include <longshore/transport/is_same_on_all_ranks.hpp>
 #include <longshore/transport/stream_ends.hpp>
 
 #include <array>

@@ -285,7 +285,7 @@ class conveyor {
   // source is a position in the group of the relaying rank; with 3 hops, it is the rank itself.
   [[nodiscard]] int source_rank(const detail::peer_inbox& inbox, std::uint32_t source_bits) const {
     if (hops() == 1) return inbox.peer;
-    if (hops() == 2) return groups_.members(groups_.group_of(inbox.peer))[source_bits];
+    if (hops() == 2) return groups_.member(groups_.group_of(inbox.peer), source_bits);
     return static_cast<int>(source_bits);
   }
 

@@ -41,6 +41,10 @@ std::optional<double> time_histogram::percentile(double fraction) const noexcept
   return first_bucket_seconds * std::exp2(static_cast<double>(bucket) / buckets_per_octave);
 }
 
+std::span<std::int64_t, time_histogram::buckets> time_histogram::counts() noexcept {
+  return counts_;
+}
+
 time_histogram& time_histogram::operator+=(const time_histogram& more) noexcept {
   std::transform(counts_.begin(), counts_.end(), more.counts_.begin(), counts_.begin(),
                  std::plus<>());

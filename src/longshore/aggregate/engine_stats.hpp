@@ -26,7 +26,7 @@ class time_histogram {
   [[nodiscard]] std::optional<double> percentile(double fraction) const noexcept;
 
   /// The number of samples in each bucket, so that the histograms of all ranks can be added.
-  [[nodiscard]] std::span<std::int64_t, buckets> counts() noexcept { return counts_; }
+  [[nodiscard]] std::span<std::int64_t, buckets> counts() noexcept;
   time_histogram& operator+=(const time_histogram& more) noexcept;
   time_histogram& operator-=(const time_histogram& earlier) noexcept;
 

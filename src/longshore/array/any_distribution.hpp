@@ -89,6 +89,4 @@ struct any_distribution {
   };
 };
 
-static_assert(distribution<any_distribution>);
-
 }  // namespace longshore

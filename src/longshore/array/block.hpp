@@ -104,6 +104,4 @@ struct block {
       std::same_as<Locator, map>;
 };
 
-static_assert(distribution<block>);
-
 }  // namespace longshore

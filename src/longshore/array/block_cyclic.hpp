@@ -82,6 +82,4 @@ struct block_cyclic {
   };
 };
 
-static_assert(distribution<block_cyclic>);
-
 }  // namespace longshore

@@ -70,6 +70,4 @@ struct cyclic {
   };
 };
 
-static_assert(distribution<cyclic>);
-
 }  // namespace longshore

@@ -1,9 +1,13 @@
 // Checks the arguments of a distributed array before memory is allocated: all ranks must pass the
 // same sizes, and the number of bytes must not overflow. Each error is thrown on all ranks.
+#include <longshore/array/any_distribution.hpp>
 #include <longshore/array/dist_array.hpp>
 #include <longshore/transport/agree_on_arguments.hpp>
 
 namespace longshore::detail {
+
+static_assert(distribution<block> && distribution<cyclic> && distribution<block_cyclic> &&
+              distribution<any_distribution>);
 
 void check_same_array(team& team, std::string_view distribution, std::uint64_t size,
                       std::uint64_t block_items, std::string_view type, std::size_t element_bytes) {

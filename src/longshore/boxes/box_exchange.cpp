@@ -62,6 +62,46 @@ void box_exchange::start(box_operation operation, std::span<const combine_op> op
   running_ = &plan_of(part).run(operation, operations, stream);
 }
 
+void box_exchange::start_update(const exchange_part& part, std::optional<device_stream> stream) {
+  start(box_operation::update, {}, part, stream);
+}
+void box_exchange::start_accumulate(const combine_op& operation, const exchange_part& part,
+                                    std::optional<device_stream> stream) {
+  start_accumulate({&operation, 1}, part, stream);
+}
+void box_exchange::start_accumulate(std::span<const combine_op> operations,
+                                    const exchange_part& part,
+                                    std::optional<device_stream> stream) {
+  start(box_operation::accumulate, operations, part, stream);
+}
+void box_exchange::start_assemble(const combine_op& operation, const exchange_part& part,
+                                  std::optional<device_stream> stream) {
+  start_assemble({&operation, 1}, part, stream);
+}
+void box_exchange::start_assemble(std::span<const combine_op> operations, const exchange_part& part,
+                                  std::optional<device_stream> stream) {
+  start(box_operation::assemble, operations, part, stream);
+}
+
+void box_exchange::update(const exchange_part& part) {
+  start_update(part);
+  wait();
+}
+void box_exchange::accumulate(const combine_op& operation, const exchange_part& part) {
+  accumulate({&operation, 1}, part);
+}
+void box_exchange::accumulate(std::span<const combine_op> operations, const exchange_part& part) {
+  start_accumulate(operations, part);
+  wait();
+}
+void box_exchange::assemble(const combine_op& operation, const exchange_part& part) {
+  assemble({&operation, 1}, part);
+}
+void box_exchange::assemble(std::span<const combine_op> operations, const exchange_part& part) {
+  start_assemble(operations, part);
+  wait();
+}
+
 box_exchange& box_exchange::plan_of(const exchange_part& part) {
   return parts_.plan_of(*this, part, [&] {
     std::vector<box_field_memory> fields;

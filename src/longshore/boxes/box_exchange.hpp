@@ -87,9 +87,7 @@ class box_exchange {
   /// `stream` has now. Without a stream, their cells are complete when the call begins. Throws
   /// errc::usage for a stream of another device, and for a stream if the fields lie in memory of
   /// the host.
-  void start_update(const exchange_part& part = {}, std::optional<device_stream> stream = {}) {
-    start(box_operation::update, {}, part, stream);
-  }
+  void start_update(const exchange_part& part = {}, std::optional<device_stream> stream = {});
   /// Begins to combine the copies of each cell into the owner's cell: cell = op(cell, copy). Copies
   /// lie in halos and in shared layers, whose owner is the box with the lowest number. Copies are
   /// combined in the order of their boxes, so the bits of the result do not depend on the mode, the
@@ -99,23 +97,15 @@ class box_exchange {
   /// call of start_accumulate() or start_assemble() is collective: it makes the plan of both. Throws
   /// errc::usage if a field's type does not have the operation, or if the plan is in flight.
   void start_accumulate(const combine_op& operation, const exchange_part& part = {},
-                        std::optional<device_stream> stream = {}) {
-    start_accumulate({&operation, 1}, part, stream);
-  }
+                        std::optional<device_stream> stream = {});
   void start_accumulate(std::span<const combine_op> operations, const exchange_part& part = {},
-                        std::optional<device_stream> stream = {}) {
-    start(box_operation::accumulate, operations, part, stream);
-  }
+                        std::optional<device_stream> stream = {});
   /// Begins an accumulate, and then gives the value of each cell to all its copies, in halos and in
   /// shared layers. So a cell has the same bits everywhere.
   void start_assemble(const combine_op& operation, const exchange_part& part = {},
-                      std::optional<device_stream> stream = {}) {
-    start_assemble({&operation, 1}, part, stream);
-  }
+                      std::optional<device_stream> stream = {});
   void start_assemble(std::span<const combine_op> operations, const exchange_part& part = {},
-                      std::optional<device_stream> stream = {}) {
-    start(box_operation::assemble, operations, part, stream);
-  }
+                      std::optional<device_stream> stream = {});
   /// Continues the operation as far as possible without blocking. Returns whether it is complete.
   [[nodiscard]] bool test();
   /// Returns when the operation is complete on this rank. Throws errc::usage if none was started.
@@ -124,24 +114,11 @@ class box_exchange {
   /// Work that is then appended to the stream begins after the operation. If no message passes
   /// through the host, the call waits for no work of the device.
   void wait(std::optional<device_stream> stream = {});
-  void update(const exchange_part& part = {}) {
-    start_update(part);
-    wait();
-  }
-  void accumulate(const combine_op& operation, const exchange_part& part = {}) {
-    accumulate(std::span(&operation, 1), part);
-  }
-  void accumulate(std::span<const combine_op> operations, const exchange_part& part = {}) {
-    start_accumulate(operations, part);
-    wait();
-  }
-  void assemble(const combine_op& operation, const exchange_part& part = {}) {
-    assemble(std::span(&operation, 1), part);
-  }
-  void assemble(std::span<const combine_op> operations, const exchange_part& part = {}) {
-    start_assemble(operations, part);
-    wait();
-  }
+  void update(const exchange_part& part = {});
+  void accumulate(const combine_op& operation, const exchange_part& part = {});
+  void accumulate(std::span<const combine_op> operations, const exchange_part& part = {});
+  void assemble(const combine_op& operation, const exchange_part& part = {});
+  void assemble(std::span<const combine_op> operations, const exchange_part& part = {});
 
   /// The traffic of this rank in one operation. Payload includes copies within the rank. Before the
   /// first accumulate or assemble, the traffic of both is 0.

@@ -3,13 +3,13 @@
 
 #include <longshore/boxes/box_layout.hpp>
 #include <longshore/core/bytes.hpp>
+#include <longshore/core/detail/min_max.hpp>
 #include <longshore/core/error.hpp>
 #include <longshore/exchange/detail/dense_layout.hpp>
 #include <longshore/exchange/field_view.hpp>
 #include <longshore/machine/placement.hpp>
 #include <longshore/transport/shareable_memory.hpp>
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -75,7 +75,7 @@ class box_field : public box_field_view<T> {
         extents[d] = static_cast<std::size_t>(box.cells[d]) + static_cast<std::size_t>(shared[d]);
       return extents;
     };
-    constexpr std::size_t line = std::max<std::size_t>(1, cache_line_bytes / sizeof(T));
+    constexpr std::size_t line = detail::larger(cache_line_bytes / sizeof(T), 1);
     std::vector<detail::dense_layout> layouts;
     std::size_t cells = 0;  // of the boxes so far, which begin at cache lines
     for (const auto& box : layout.mine()) {
@@ -86,7 +86,7 @@ class box_field : public box_field_view<T> {
       if (cells > PTRDIFF_MAX / 2 / sizeof(T))
         fail(errc::out_of_memory, "the boxes of a field are more than any memory holds");
     }
-    memory_ = shareable_memory(layout.ranks(), std::max<std::size_t>(cells, 1) * sizeof(T));
+    memory_ = shareable_memory(layout.ranks(), detail::larger(cells, 1) * sizeof(T));
     std::vector<field_view<T>> views;
     for (std::size_t b = 0; b < layouts.size(); ++b)
       views.push_back(field_view<T>(reinterpret_cast<T*>(memory_.data()) + layouts[b].first,

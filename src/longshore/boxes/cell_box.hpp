@@ -1,7 +1,8 @@
 // A box of cells in an index space.
 #pragma once
 
-#include <algorithm>
+#include <longshore/core/detail/min_max.hpp>
+
 #include <array>
 #include <cstdint>
 
@@ -27,8 +28,8 @@ struct cell_box {
 [[nodiscard]] constexpr cell_box intersection(const cell_box& a, const cell_box& b) noexcept {
   cell_box both;
   for (int d = 0; d < 3; ++d) {
-    both.first[d] = std::max(a.first[d], b.first[d]);
-    both.cells[d] = std::max<std::int64_t>(std::min(a.end(d), b.end(d)) - both.first[d], 0);
+    both.first[d] = detail::larger(a.first[d], b.first[d]);
+    both.cells[d] = detail::larger(detail::smaller(a.end(d), b.end(d)) - both.first[d], 0);
   }
   return both;
 }

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <memory>
 #include <new>
+#include <span>
 #include <typeinfo>
 
 namespace longshore {
@@ -68,9 +69,10 @@ std::string detail::nth(std::size_t index) {
   return fmt::format("{}{}", number, ends[last < ends.size() ? last : 0]);
 }
 
-void detail::fail(errc code, std::string_view format, std::span<const detail::error_value> values) {
+void detail::fail(errc code, std::string_view format, const error_value* values,
+                  std::size_t count) {
   fmt::dynamic_format_arg_store<fmt::format_context> stored;
-  for (const detail::error_value& value : values) switch (value.type) {
+  for (const error_value& value : std::span(values, count)) switch (value.type) {
       case error_value::kind::integer: stored.push_back(value.integer); break;
       case error_value::kind::natural: stored.push_back(value.natural); break;
       case error_value::kind::real: stored.push_back(value.real); break;

@@ -6,7 +6,6 @@
 #include <concepts>
 #include <cstddef>
 #include <exception>
-#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -101,7 +100,8 @@ class error_format {
   std::string_view text_;
 };
 
-[[noreturn]] void fail(errc code, std::string_view format, std::span<const error_value> values);
+[[noreturn]] void fail(errc code, std::string_view format, const error_value* values,
+                       std::size_t count);
 
 }  // namespace detail
 
@@ -109,9 +109,9 @@ class error_format {
 template <class... Values>
 [[noreturn]] void fail(errc code, detail::error_format<std::type_identity_t<Values>...> format,
                        const Values&... values) {
-  // An array must not be empty, so it has one more element. The span leaves this element out.
+  // An array must not be empty, so it has one more element, which is not counted.
   const detail::error_value stored[] = {values..., 0};
-  detail::fail(code, format.text(), std::span(stored, sizeof...(values)));
+  detail::fail(code, format.text(), stored, sizeof...(values));
 }
 
 }  // namespace longshore

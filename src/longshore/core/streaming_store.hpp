@@ -6,7 +6,6 @@
 
 #include <longshore/core/bytes.hpp>
 
-#include <atomic>
 #include <bit>
 #include <cstddef>
 #include <cstdint>

@@ -153,22 +153,12 @@ class combine_op {
   /// @cond For plans, and for interfaces of other languages. Makes an operation of a loop for
   /// elements of any type.
   [[nodiscard]] static combine_op of_batches(detail::batch_function loop,
-                                             std::shared_ptr<const void> state) {
-    combine_op made;
-    made.state_ = std::move(state);
-    made.loop_ = loop;
-    return made;
-  }
+                                             std::shared_ptr<const void> state);
   /// Returns the loop for fields of a type, or null if the type does not have the operation.
-  [[nodiscard]] detail::batch_function loop_for(const detail::element_type& type) const {
-    if (kind_ == kind::function) return type_ == nullptr || *type_ == *type.type ? loop_ : nullptr;
-    return type.loops[static_cast<std::size_t>(kind_)];
-  }
+  [[nodiscard]] detail::batch_function loop_for(const detail::element_type& type) const;
   [[nodiscard]] const std::shared_ptr<const void>& state() const noexcept { return state_; }
   /// The number of op::add, op::min, op::max or op::bit_or, in this order; nothing for a function.
-  [[nodiscard]] std::optional<std::size_t> standard_operation() const noexcept {
-    return kind_ == kind::function ? std::nullopt : std::optional(static_cast<std::size_t>(kind_));
-  }
+  [[nodiscard]] std::optional<std::size_t> standard_operation() const noexcept;
   /// @endcond
 
  private:

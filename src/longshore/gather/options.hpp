@@ -65,14 +65,8 @@ struct gather_decision {
   /// Whether every rank can load from and store to the memory of every other rank.
   bool all_reachable = false;
 
-  [[nodiscard]] static detail::choices_by_size uniform(const gather_choice& choice) {
-    detail::choices_by_size by_size;
-    by_size.fill(choice);
-    return by_size;
-  }
-  [[nodiscard]] bool depends_on_requests() const noexcept {
-    return by_size != uniform(by_size.front());
-  }
+  [[nodiscard]] static detail::choices_by_size uniform(const gather_choice& choice);
+  [[nodiscard]] bool depends_on_requests() const noexcept;
 };
 template <>
 inline constexpr enum_names<4> all_names<gather_decision::origin> = {

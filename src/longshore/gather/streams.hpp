@@ -13,13 +13,13 @@
 
 #include <longshore/aggregate/deliver.hpp>
 #include <longshore/array/dist_array.hpp>
+#include <longshore/core/detail/min_max.hpp>
 #include <longshore/core/op.hpp>
 #include <longshore/gather/detail/element_atomics.hpp>
 #include <longshore/gather/detail/engine_strategy.hpp>
 #include <longshore/gather/detail/for_each_in_range.hpp>
 #include <longshore/gather/detail/request.hpp>
 
-#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -185,8 +185,9 @@ class gatherer {
         requests_(table.team(), engine_of(table.team(), options, sizeof(std::uint64_t))),
         replies_(table.team(), engine_of(table.team(), options, sizeof(T))),
         counts_(static_cast<std::size_t>(table.team().size())),
-        max_outstanding_(std::bit_floor(std::clamp(max_outputs / counts_.size(), min_outstanding,
-                                                   4 * options.buffer_items + min_outstanding))),
+        max_outstanding_(
+            std::bit_floor(detail::clamped(max_outputs / counts_.size(), min_outstanding,
+                                           4 * options.buffer_items + min_outstanding))),
         outputs_(counts_.size() * max_outstanding_) {}
 
   /// Requests *out = table[index]. The next flush() completes the request; `out` must stay valid

@@ -16,6 +16,13 @@ ghost_exchange::~ghost_exchange() = default;
 ghost_exchange::ghost_exchange(ghost_exchange&& other) noexcept = default;
 ghost_exchange& ghost_exchange::operator=(ghost_exchange&& other) noexcept = default;
 
+bool ghost_exchange::awaits_memory() const noexcept { return graph_ && !plan_; }
+
+void ghost_exchange::remake(std::span<const location> ghosts) { remake(graph_.remade(ghosts)); }
+void ghost_exchange::remake(const global_indices& ghosts) { remake(graph_.remade(ghosts)); }
+void ghost_exchange::remake(const global_indices& ghosts, std::span<const int> owners) {
+  remake(graph_.remade(ghosts, owners));
+}
 void ghost_exchange::remake(const ghost_graph& graph) { remake(graph, fields_); }
 
 void ghost_exchange::remake(const ghost_graph& graph, const std::vector<ghost_memory>& fields) {
@@ -102,12 +109,34 @@ void ghost_exchange::start_accumulate(std::span<const combine_op> operations,
                                       std::optional<device_stream> stream) {
   start({ghost_operation::accumulate}, operations, stream);
 }
+void ghost_exchange::start_accumulate(const combine_op& operation,
+                                      std::optional<device_stream> stream) {
+  start_accumulate({&operation, 1}, stream);
+}
 void ghost_exchange::start_assemble(std::span<const combine_op> operations,
                                     std::optional<device_stream> stream) {
   start({ghost_operation::accumulate, ghost_operation::update}, operations, stream);
 }
+void ghost_exchange::start_assemble(const combine_op& operation,
+                                    std::optional<device_stream> stream) {
+  start_assemble({&operation, 1}, stream);
+}
 bool ghost_exchange::test() { return made_plan().test(); }
 void ghost_exchange::wait(std::optional<device_stream> stream) { made_plan().wait(stream); }
+void ghost_exchange::update() {
+  start_update();
+  wait();
+}
+void ghost_exchange::accumulate(const combine_op& operation) { accumulate({&operation, 1}); }
+void ghost_exchange::accumulate(std::span<const combine_op> operations) {
+  start_accumulate(operations);
+  wait();
+}
+void ghost_exchange::assemble(const combine_op& operation) { assemble({&operation, 1}); }
+void ghost_exchange::assemble(std::span<const combine_op> operations) {
+  start_assemble(operations);
+  wait();
+}
 traffic ghost_exchange::moved(ghost_operation operation) const {
   return awaits_memory() ? traffic() : made_plan().moved(static_cast<std::size_t>(operation));
 }

@@ -103,17 +103,13 @@ class ghost_exchange {
   ///
   /// All ranks pass the same operation: one for all fields, or one per field. Throws errc::usage if
   /// a field's type does not have the operation, and in the cases of start_update().
-  void start_accumulate(const combine_op& operation, std::optional<device_stream> stream = {}) {
-    start_accumulate({&operation, 1}, stream);
-  }
+  void start_accumulate(const combine_op& operation, std::optional<device_stream> stream = {});
   void start_accumulate(std::span<const combine_op> operations,
                         std::optional<device_stream> stream = {});
   /// Begins an accumulate, and then an update: each element and all its ghosts get the same value,
   /// bit by bit. In between, no rank waits for all ranks. The rules of both operations hold. Throws
   /// in the cases of both.
-  void start_assemble(const combine_op& operation, std::optional<device_stream> stream = {}) {
-    start_assemble({&operation, 1}, stream);
-  }
+  void start_assemble(const combine_op& operation, std::optional<device_stream> stream = {});
   void start_assemble(std::span<const combine_op> operations,
                       std::optional<device_stream> stream = {});
   /// Continues the operation as far as possible without blocking. Returns whether it is complete.
@@ -125,20 +121,11 @@ class ghost_exchange {
   /// Work that is then appended to the stream begins after the operation. If no message passes
   /// through the host, the call waits for no work of the device.
   void wait(std::optional<device_stream> stream = {});
-  void update() {
-    start_update();
-    wait();
-  }
-  void accumulate(const combine_op& operation) { accumulate(std::span(&operation, 1)); }
-  void accumulate(std::span<const combine_op> operations) {
-    start_accumulate(operations);
-    wait();
-  }
-  void assemble(const combine_op& operation) { assemble(std::span(&operation, 1)); }
-  void assemble(std::span<const combine_op> operations) {
-    start_assemble(operations);
-    wait();
-  }
+  void update();
+  void accumulate(const combine_op& operation);
+  void accumulate(std::span<const combine_op> operations);
+  void assemble(const combine_op& operation);
+  void assemble(std::span<const combine_op> operations);
 
   /// Local, but collective if the plan has no memory yet. Binds the plan to other fields of the same
   /// types, and with the same places, such as vectors that a program allocates anew. Neighbours that
@@ -167,11 +154,9 @@ class ghost_exchange {
   /// REQUIRES: the fields have memory for the new number of ghosts, at the same addresses. The call
   /// is cheap if few ghosts change. A plan without memory stays without memory, unless fields are
   /// given.
-  void remake(std::span<const location> ghosts) { remake(graph_.remade(ghosts)); }
-  void remake(const global_indices& ghosts) { remake(graph_.remade(ghosts)); }
-  void remake(const global_indices& ghosts, std::span<const int> owners) {
-    remake(graph_.remade(ghosts, owners));
-  }
+  void remake(std::span<const location> ghosts);
+  void remake(const global_indices& ghosts);
+  void remake(const global_indices& ghosts, std::span<const int> owners);
   /// Collective. Remakes the plan for another graph. `fields` are the fields at other addresses;
   /// without them, the addresses stay the same.
   void remake(const ghost_graph& graph);
@@ -197,7 +182,7 @@ class ghost_exchange {
 
  private:
   void make(const ghost_graph& graph, const std::vector<ghost_memory>& fields);
-  [[nodiscard]] bool awaits_memory() const noexcept { return graph_ && !plan_; }
+  [[nodiscard]] bool awaits_memory() const noexcept;
   [[nodiscard]] detail::exchange_plan& made_plan() const;
   void start(std::initializer_list<ghost_operation> programs,
              std::span<const combine_op> operations, std::optional<device_stream> stream);

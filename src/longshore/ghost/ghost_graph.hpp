@@ -57,7 +57,7 @@ class ghost_graph {
   /// An empty graph, to which a graph can be assigned. Its other functions throw errc::usage.
   ghost_graph() = default;
   /// Whether this is a graph, and not empty.
-  explicit operator bool() const noexcept { return links_ != nullptr; }
+  explicit operator bool() const noexcept { return static_cast<bool>(links_); }
   /// Collective. Takes ghosts by owner: `ghosts[i].offset` is the number of the element there.
   ghost_graph(team& ranks, std::uint64_t owned, std::span<const location> ghosts);
   /// Collective. Takes ghosts by global indices. They number the elements of rank 0 first, then

@@ -1,7 +1,6 @@
 // Lists of global indices as programs have them: arrays of int, long, long long, std::size_t.
 #pragma once
 
-#include <atomic>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -26,8 +25,8 @@ class global_indices {
     if constexpr (std::ranges::contiguous_range<Range> && std::ranges::sized_range<Range> &&
                   sizeof(index) == sizeof(std::int64_t)) {
       // The compiler may assume that long and long long do not alias. The fence makes it store all
-      // integers that this rank wrote.
-      std::atomic_signal_fence(std::memory_order_seq_cst);
+      // integers that this rank wrote. (<atomic> has it, too, but takes long to compile.)
+      __atomic_signal_fence(__ATOMIC_SEQ_CST);
       values_ = {reinterpret_cast<const std::int64_t*>(std::ranges::data(indices)),
                  static_cast<std::size_t>(std::ranges::size(indices))};
     } else {

@@ -73,6 +73,14 @@ face_exchange::~face_exchange() = default;
 face_exchange::face_exchange(face_exchange&& other) noexcept = default;
 face_exchange& face_exchange::operator=(face_exchange&& other) noexcept = default;
 
+std::span<const halo_direction> face_exchange::sides() const noexcept { return sides_; }
+std::span<std::byte> face_exchange::outgoing(std::size_t i) noexcept {
+  return {send_.data() + i * bytes_, bytes_};
+}
+std::span<std::byte> face_exchange::incoming(std::size_t i) noexcept {
+  return {receive_.data() + i * bytes_, bytes_};
+}
+
 void face_exchange::start() {
   if (in_flight_)
     fail(errc::usage, "an exchange of faces was started twice: call wait() in between");

@@ -42,20 +42,16 @@ class face_exchange {
   face_exchange& operator=(face_exchange&& other) noexcept;
 
   /// The 2, 4 or 6 sides, in the order of the buffers in memory.
-  [[nodiscard]] std::span<const halo_direction> sides() const noexcept { return sides_; }
+  [[nodiscard]] std::span<const halo_direction> sides() const noexcept;
   /// The buffer that is sent to the neighbour on side i. An exchange does not change the buffer. Do
   /// not write the buffer from start() to the end of wait().
-  [[nodiscard]] std::span<std::byte> outgoing(std::size_t i) noexcept {
-    return {send_.data() + i * bytes_, bytes_};
-  }
+  [[nodiscard]] std::span<std::byte> outgoing(std::size_t i) noexcept;
   /// The message of the neighbour on side i, valid from the end of wait() until the next start().
   /// The span is empty if there is no neighbour.
   [[nodiscard]] std::span<const std::byte> received(std::size_t i) const;
   /// The buffer that receives the message of side i. The user may write the buffer between
   /// exchanges. REQUIRES: delivery unpacked.
-  [[nodiscard]] std::span<std::byte> incoming(std::size_t i) noexcept {
-    return {receive_.data() + i * bytes_, bytes_};
-  }
+  [[nodiscard]] std::span<std::byte> incoming(std::size_t i) noexcept;
 
   /// Begins an exchange. Modes with blocking MPI calls block here. Throws errc::usage if an
   /// exchange is in flight.

@@ -164,6 +164,47 @@ void halo_exchange::start(halo_operation operation, std::span<const combine_op> 
   running_ = &plan_of(part).run(operation, operations, stream);
 }
 
+void halo_exchange::start(const exchange_part& part, std::optional<device_stream> stream) {
+  start(halo_operation::exchange, {}, part, stream);
+}
+void halo_exchange::start(device_stream stream) { start({}, stream); }
+void halo_exchange::start_accumulate(const combine_op& operation, const exchange_part& part,
+                                     std::optional<device_stream> stream) {
+  start_accumulate({&operation, 1}, part, stream);
+}
+void halo_exchange::start_accumulate(std::span<const combine_op> operations,
+                                     const exchange_part& part,
+                                     std::optional<device_stream> stream) {
+  start(halo_operation::accumulate, operations, part, stream);
+}
+void halo_exchange::start_assemble(const combine_op& operation, const exchange_part& part,
+                                   std::optional<device_stream> stream) {
+  start_assemble({&operation, 1}, part, stream);
+}
+void halo_exchange::start_assemble(std::span<const combine_op> operations,
+                                   const exchange_part& part, std::optional<device_stream> stream) {
+  start(halo_operation::assemble, operations, part, stream);
+}
+
+void halo_exchange::exchange(const exchange_part& part) {
+  start(part);
+  wait();
+}
+void halo_exchange::accumulate(const combine_op& operation, const exchange_part& part) {
+  accumulate({&operation, 1}, part);
+}
+void halo_exchange::accumulate(std::span<const combine_op> operations, const exchange_part& part) {
+  start_accumulate(operations, part);
+  wait();
+}
+void halo_exchange::assemble(const combine_op& operation, const exchange_part& part) {
+  assemble({&operation, 1}, part);
+}
+void halo_exchange::assemble(std::span<const combine_op> operations, const exchange_part& part) {
+  start_assemble(operations, part);
+  wait();
+}
+
 // Starts an operation, and returns the plan that runs it.
 detail::exchange_plan& halo_exchange::run(halo_operation operation,
                                           std::span<const combine_op> operations,

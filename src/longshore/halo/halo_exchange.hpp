@@ -96,10 +96,8 @@ class halo_exchange {
   /// `stream` has now. Without a stream, their cells are complete when the call begins. Throws
   /// errc::usage for a stream of another device, and for a stream if the fields lie in memory of
   /// the host.
-  void start(const exchange_part& part = {}, std::optional<device_stream> stream = {}) {
-    start(halo_operation::exchange, {}, part, stream);
-  }
-  void start(device_stream stream) { start({}, stream); }
+  void start(const exchange_part& part = {}, std::optional<device_stream> stream = {});
+  void start(device_stream stream);
   /// Continues the exchange as far as possible without blocking. Returns whether it is complete.
   [[nodiscard]] bool test();
   /// Returns when the halo of this rank is filled and its interior may be written. Throws
@@ -109,10 +107,7 @@ class halo_exchange {
   /// Work that is then appended to the stream begins after the exchange. If no message passes
   /// through the host, the call waits for no work of the device.
   void wait(std::optional<device_stream> stream = {});
-  void exchange(const exchange_part& part = {}) {
-    start(part);
-    wait();
-  }
+  void exchange(const exchange_part& part = {});
 
   /// Begins to combine copies of cells into the cells of their owners: cell = op(cell, copy). The
   /// owner of a cell is the block of which it is an interior cell. If blocks share a layer, the
@@ -132,39 +127,19 @@ class halo_exchange {
   /// wider halo plus twice the shared layers; throws errc::usage if a field's type does not have
   /// the operation.
   void start_accumulate(const combine_op& operation, const exchange_part& part = {},
-                        std::optional<device_stream> stream = {}) {
-    start_accumulate({&operation, 1}, part, stream);
-  }
+                        std::optional<device_stream> stream = {});
   void start_accumulate(std::span<const combine_op> operations, const exchange_part& part = {},
-                        std::optional<device_stream> stream = {}) {
-    start(halo_operation::accumulate, operations, part, stream);
-  }
+                        std::optional<device_stream> stream = {});
   /// Begins an accumulate, and then gives the value of each cell to all its copies, in the halo and
   /// in shared layers. So a cell has the same bits on all ranks. Throws like start_accumulate().
   void start_assemble(const combine_op& operation, const exchange_part& part = {},
-                      std::optional<device_stream> stream = {}) {
-    start_assemble({&operation, 1}, part, stream);
-  }
+                      std::optional<device_stream> stream = {});
   void start_assemble(std::span<const combine_op> operations, const exchange_part& part = {},
-                      std::optional<device_stream> stream = {}) {
-    start(halo_operation::assemble, operations, part, stream);
-  }
-  void accumulate(const combine_op& operation, const exchange_part& part = {}) {
-    start_accumulate(operation, part);
-    wait();
-  }
-  void accumulate(std::span<const combine_op> operations, const exchange_part& part = {}) {
-    start_accumulate(operations, part);
-    wait();
-  }
-  void assemble(const combine_op& operation, const exchange_part& part = {}) {
-    start_assemble(operation, part);
-    wait();
-  }
-  void assemble(std::span<const combine_op> operations, const exchange_part& part = {}) {
-    start_assemble(operations, part);
-    wait();
-  }
+                      std::optional<device_stream> stream = {});
+  void accumulate(const combine_op& operation, const exchange_part& part = {});
+  void accumulate(std::span<const combine_op> operations, const exchange_part& part = {});
+  void assemble(const combine_op& operation, const exchange_part& part = {});
+  void assemble(std::span<const combine_op> operations, const exchange_part& part = {});
 
   /// The traffic of this rank in one operation. Payload counts the values that this rank gives to
   /// others and to itself. Before the first accumulate or assemble, the traffic of both is 0.

@@ -2,12 +2,12 @@
 // the benchmark program use the result.
 #pragma once
 
+#include <longshore/core/detail/shared_function.hpp>
 #include <longshore/machine/placement.hpp>
 #include <longshore/machine/topology.hpp>
 #include <longshore/transport/team.hpp>
 
 #include <array>
-#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,7 +44,7 @@ struct rank_locations {
 };
 
 /// Returns the CPUs to which the calling rank is bound. Tests pass a function of their own.
-using binding_reader = std::function<std::vector<int>(int rank)>;
+using binding_reader = detail::shared_function<std::vector<int>(int rank)>;
 
 /// Collective: one allgather of 20 bytes per rank. A bound rank reads the topology of its host,
 /// which takes milliseconds.

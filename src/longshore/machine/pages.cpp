@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <fstream>
+#include <utility>
 
 namespace longshore {
 namespace {
@@ -87,6 +88,20 @@ pages pages::from_huge_page_pool(std::size_t bytes) {
   memory.data_ = static_cast<std::byte*>(mapping);
   memory.bytes_ = bytes;
   return memory;
+}
+
+pages::pages(pages&& other) noexcept { swap(other); }
+
+pages& pages::operator=(pages&& other) noexcept {
+  swap(other);
+  return *this;
+}
+
+void pages::swap(pages& other) noexcept {
+  std::swap(data_, other.data_);
+  std::swap(bytes_, other.bytes_);
+  std::swap(mapping_, other.mapping_);
+  std::swap(mapping_bytes_, other.mapping_bytes_);
 }
 
 pages::~pages() {

@@ -7,7 +7,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace longshore {
@@ -31,22 +30,14 @@ class pages {
   /// and never touch most of the pages.
   [[nodiscard]] static pages reserved(std::size_t bytes);
   ~pages();
-  pages(pages&& other) noexcept { swap(other); }
-  pages& operator=(pages&& other) noexcept {
-    swap(other);
-    return *this;
-  }
+  pages(pages&& other) noexcept;
+  pages& operator=(pages&& other) noexcept;
 
   [[nodiscard]] std::byte* data() const noexcept { return data_; }
   [[nodiscard]] std::size_t size_bytes() const noexcept { return bytes_; }
 
  private:
-  void swap(pages& other) noexcept {
-    std::swap(data_, other.data_);
-    std::swap(bytes_, other.bytes_);
-    std::swap(mapping_, other.mapping_);
-    std::swap(mapping_bytes_, other.mapping_bytes_);
-  }
+  void swap(pages& other) noexcept;
   std::byte* data_ = nullptr;
   std::size_t bytes_ = 0;
   void* mapping_ = nullptr;

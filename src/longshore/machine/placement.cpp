@@ -3,6 +3,7 @@
 #include <longshore/machine/placement.hpp>
 
 #include <longshore/core/error.hpp>
+#include <longshore/machine/grid_factors.hpp>
 
 #include <fmt/core.h>
 
@@ -78,6 +79,8 @@ placement::placement(std::vector<placement_level> levels)
     }
   }
 }
+
+std::span<const placement_level> placement::levels() const noexcept { return levels_; }
 
 grid_triple placement::coordinates_of(int position) const noexcept {
   grid_triple at{};

@@ -3,6 +3,7 @@
 #include <longshore/machine/placement_search.hpp>
 
 #include <longshore/core/error.hpp>
+#include <longshore/machine/grid_factors.hpp>
 
 #include <algorithm>
 #include <limits>

@@ -49,6 +49,10 @@ topology::topology(std::vector<int> cpus, std::span<const labelled_level> levels
       levels_.erase(levels_.begin() + static_cast<std::ptrdiff_t>(l));
 }
 
+std::span<const int> topology::cpus() const noexcept { return cpus_; }
+
+std::span<const topology_level> topology::levels() const noexcept { return levels_; }
+
 int topology::object_of(std::size_t level, int cpu) const noexcept {
   const auto at = std::find(cpus_.begin(), cpus_.end(), cpu);
   return at == cpus_.end() ? -1

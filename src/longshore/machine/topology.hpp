@@ -40,8 +40,8 @@ class topology {
 
   /// CPUs in hardware order: the hardware threads of a core are consecutive, then the cores of a
   /// cache, and so on.
-  [[nodiscard]] std::span<const int> cpus() const noexcept { return cpus_; }
-  [[nodiscard]] std::span<const topology_level> levels() const noexcept { return levels_; }
+  [[nodiscard]] std::span<const int> cpus() const noexcept;
+  [[nodiscard]] std::span<const topology_level> levels() const noexcept;
   /// The object of a level that holds a CPU; -1 if the machine has no such CPU.
   [[nodiscard]] int object_of(std::size_t level, int cpu) const noexcept;
   /// The object of a level that holds all these CPUs; -1 if no object does.

@@ -45,6 +45,25 @@ void block_exchange::prepare(const block_counts& counts) {
   prepare_transfer(counts);
 }
 
+block_counts::block_counts(int ranks)
+    : outgoing(static_cast<std::size_t>(ranks)), incoming(outgoing.size()) {}
+
+block_exchange::block_exchange(team& team, std::size_t item_bytes)
+    : team_(team),
+      item_bytes_(item_bytes),
+      outgoing_starts_(static_cast<std::size_t>(team.size()) + 1),
+      incoming_starts_(outgoing_starts_.size()) {}
+
+block_exchange::~block_exchange() = default;
+
+std::span<std::byte* const> block_exchange::direct_destinations() const noexcept {
+  return direct_destinations_;
+}
+
+std::span<std::byte* const> block_exchange::incoming_of_ranks() const noexcept {
+  return incoming_of_ranks_;
+}
+
 void block_exchange::run(const std::byte* outgoing, const arrival_callback& arrived) {
   transfer(outgoing, arrived);
   team_.barrier();

@@ -2,13 +2,13 @@
 // strategy decides how the blocks travel.
 #pragma once
 
+#include <longshore/core/detail/shared_function.hpp>
 #include <longshore/sort/strategy.hpp>
 #include <longshore/transport/team.hpp>
 #include <longshore/transport/traffic.hpp>
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -22,19 +22,18 @@ struct block_counts {
   std::size_t max_received = 0;  ///< the maximum of `received` over all ranks
   /// At least the size of the largest block of all ranks. Slots of messages need no more room.
   std::size_t max_block = std::size_t{1} << 20;
-  explicit block_counts(int ranks = 0)
-      : outgoing(static_cast<std::size_t>(ranks)), incoming(outgoing.size()) {}
+  explicit block_counts(int ranks = 0);
 };
 
 /// Called after `count` items were stored at `position` of the incoming items. The items stay at
 /// this position and are still in the cache.
-using arrival_callback = std::function<void(std::size_t position, std::size_t count)>;
+using arrival_callback = detail::shared_function<void(std::size_t position, std::size_t count)>;
 
 /// One exchange strategy and its buffers, which are kept between runs. The buffers include the
 /// memory for incoming items.
 class block_exchange {
  public:
-  virtual ~block_exchange() = default;
+  virtual ~block_exchange();
   block_exchange(const block_exchange&) = delete;
   block_exchange& operator=(const block_exchange&) = delete;
 
@@ -45,15 +44,11 @@ class block_exchange {
   /// After prepare: the address for each rank at which the caller may store the block for that
   /// rank. run() does not read such a block from `outgoing`. An address is null if this rank cannot
   /// store to that rank. The span is empty if the strategy has no such addresses.
-  [[nodiscard]] std::span<std::byte* const> direct_destinations() const noexcept {
-    return direct_destinations_;
-  }
+  [[nodiscard]] std::span<std::byte* const> direct_destinations() const noexcept;
   /// After prepare: the address of the incoming items of each rank. The caller may store its items
   /// anywhere there, and not as blocks, if each rank gets the number of items that prepare got. The
   /// span is empty unless the caller can store to all ranks.
-  [[nodiscard]] std::span<std::byte* const> incoming_of_ranks() const noexcept {
-    return incoming_of_ranks_;
-  }
+  [[nodiscard]] std::span<std::byte* const> incoming_of_ranks() const noexcept;
   /// Collective, once per prepare. `outgoing`: the blocks for all ranks in rank order, with the
   /// sizes that prepare got. Returns when every rank has all its items and no rank reads `outgoing`
   /// any more. Every strategy ends with a barrier, so the times of strategies can be compared. If
@@ -67,11 +62,7 @@ class block_exchange {
   [[nodiscard]] const traffic& sent() const noexcept { return sent_; }
 
  protected:
-  block_exchange(team& team, std::size_t item_bytes)
-      : team_(team),
-        item_bytes_(item_bytes),
-        outgoing_starts_(static_cast<std::size_t>(team.size()) + 1),
-        incoming_starts_(outgoing_starts_.size()) {}
+  block_exchange(team& team, std::size_t item_bytes);
 
   /// Collective. Returns memory for at least `bytes` bytes of incoming items. `max_bytes` is the
   /// maximum of `bytes` over all ranks.

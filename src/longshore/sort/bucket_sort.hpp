@@ -4,6 +4,7 @@
 // histogram of the keys (U. Hanebutte, J. Hemstad, PGAS 2015).
 #pragma once
 
+#include <longshore/core/detail/min_max.hpp>
 #include <longshore/core/detail/type_name.hpp>
 #include <longshore/core/error.hpp>
 #include <longshore/sort/detail/bucketizer.hpp>
@@ -14,7 +15,6 @@
 #include <longshore/sort/keys.hpp>
 #include <longshore/sort/verify.hpp>
 
-#include <algorithm>
 #include <array>
 #include <cstring>
 #include <limits>
@@ -47,7 +47,7 @@ namespace longshore {
 /// receives. Each task takes some 600 KiB, 100 bytes per rank, and scratch memory for its largest
 /// part (at most 1 MiB). It takes more for items whose size does not divide a cache line, such as
 /// 12 bytes or more than a line.
-template <class Item, class Projection = std::identity>
+template <class Item, class Projection = item_is_key>
 requires bucket_item<Item, Projection>
 class bucket_sorter {
   using radix_key_of_item = detail::item_radix_key<Item, Projection>;
@@ -151,7 +151,7 @@ class bucket_sorter {
     driver_.begin();
     const section_list sections = divide_range(items);
     const bool by_part = will_sort && may_store_by_part(items, sections);
-    const std::span<std::size_t> counts(driver_.counts().outgoing);
+    const std::span<std::size_t> counts = driver_.outgoing_counts();
     const std::size_t first_bad =
         by_part ? part_bucketizer_.count(items, sections.front().ranges, counts)
                 : bucketizer_.count(items, sections, counts);
@@ -161,8 +161,8 @@ class bucket_sorter {
     const bool all_by_part = driver_.exchange_counts(items.size(), by_part) &&
                              !driver_.exchange().incoming_of_ranks().empty();
     const std::size_t received_items = driver_.counts().received;
-    scratch_.grow(std::max(team().size() > 1 && !all_by_part ? items.size() : 0,
-                           will_sort ? received_items : 0) *
+    scratch_.grow(detail::larger(team().size() > 1 && !all_by_part ? items.size() : 0,
+                                 will_sort ? received_items : 0) *
                   sizeof(Item));
     std::vector<Item*> to;
     if (all_by_part)
@@ -208,9 +208,9 @@ class bucket_sorter {
   [[nodiscard]] std::vector<Item*> destinations_of_parts(const ranges& of) {
     bucket_bits_ = of.bits_of_bucket();
     part_bucketizer_.join_parts(
-        std::clamp(detail::radix_sorter<Item, radix_key_of_item>::split_bits_for(
-                       driver_.counts().max_received, bucket_bits_),
-                   1, part_bucketizer_.part_bits()));
+        detail::clamped(detail::radix_sorter<Item, radix_key_of_item>::split_bits_for(
+                            driver_.counts().max_received, bucket_bits_),
+                        1, part_bucketizer_.part_bits()));
     const std::size_t count = part_bucketizer_.parts(),
                       size = static_cast<std::size_t>(team().size());
     // indexed by rank, then by part
@@ -302,15 +302,15 @@ class bucket_sorter {
       radix_key high = 0, inverse_low = 0;
       for (const Item& item : items.subspan(share.begin, share.size())) {
         const radix_key item_key = radix_key_of(item);
-        high = std::max(high, item_key);
-        inverse_low = std::max(inverse_low, static_cast<radix_key>(max_radix_key - item_key));
+        high = detail::larger(high, item_key);
+        inverse_low = detail::larger(inverse_low, static_cast<radix_key>(max_radix_key - item_key));
       }
       of_task[static_cast<std::size_t>(task)] = {high, inverse_low};
     });
     radix_key highest = 0, inverse_lowest = 0;
     for (const auto& [high, inverse_low] : of_task) {
-      highest = std::max(highest, high);
-      inverse_lowest = std::max(inverse_lowest, inverse_low);
+      highest = detail::larger(highest, high);
+      inverse_lowest = detail::larger(inverse_lowest, inverse_low);
     }
     // The reduction compares signed numbers. Inverting the sign bit keeps the order of the keys.
     constexpr std::uint64_t sign = std::uint64_t{1} << 63;
@@ -320,8 +320,9 @@ class bucket_sorter {
     team().allreduce(std::span<std::int64_t>(ends), reduction::max);
     const auto lowest = static_cast<radix_key>(
         max_radix_key - static_cast<radix_key>(static_cast<std::uint64_t>(ends[1]) ^ sign));
-    return {lowest,
-            std::max(lowest, static_cast<radix_key>(static_cast<std::uint64_t>(ends[0]) ^ sign))};
+    return {
+        lowest,
+        detail::larger(lowest, static_cast<radix_key>(static_cast<std::uint64_t>(ends[0]) ^ sign))};
   }
 
   void refuse(std::span<const Item> items, std::size_t position) {
@@ -351,7 +352,7 @@ class bucket_sorter {
 
 /// Collective. Sorts once and returns this rank's part, as bucket_sorter::sort does. For repeated
 /// sorts use a bucket_sorter, which keeps its buffers.
-template <class Item, class Projection = std::identity>
+template <class Item, class Projection = item_is_key>
 [[nodiscard]] std::vector<Item> bucket_sort(team& team, const std::vector<Item>& items,
                                             const bucket_options& options = {},
                                             Projection projection = {}) {
@@ -364,7 +365,7 @@ template <class Item, class Projection = std::identity>
 
 /// Collective. Returns the items of all ranks whose keys belong to this rank's bucket, as
 /// bucket_sorter::exchange does.
-template <class Item, class Projection = std::identity>
+template <class Item, class Projection = item_is_key>
 [[nodiscard]] std::vector<Item> bucket_exchange(team& team, const std::vector<Item>& items,
                                                 const bucket_options& options = {},
                                                 Projection projection = {}) {

@@ -4,7 +4,6 @@
 #include <longshore/core/bytes.hpp>
 
 #include <concepts>
-#include <functional>
 #include <type_traits>
 
 namespace longshore {
@@ -19,6 +18,14 @@ concept bucket_key =
 template <class Item, class Projection>
 concept bucket_item = trivially_copyable<Item> && std::copyable<Projection> &&
     bucket_key<std::remove_cvref_t<std::invoke_result_t<const Projection&, const Item&>>>;
+
+/// The projection of items that are keys.
+struct item_is_key {
+  template <bucket_key Key>
+  [[nodiscard]] constexpr const Key& operator()(const Key& item) const noexcept {
+    return item;
+  }
+};
 
 /// A key and the value that belongs to it.
 template <bucket_key Key, trivially_copyable Value>

@@ -2,6 +2,7 @@
 // their keys and payloads, and, for a stable sort, the order of items with equal keys.
 #pragma once
 
+#include <longshore/core/detail/min_max.hpp>
 #include <longshore/core/random.hpp>
 #include <longshore/sort/detail/radix_key.hpp>
 #include <longshore/transport/team.hpp>
@@ -34,7 +35,7 @@ struct no_payload {
 
 /// Local. The checksum of this rank's items. `payload_of(item)` returns a number that differs for
 /// different payloads.
-template <class Item, class Projection = std::identity, class PayloadOf = no_payload>
+template <class Item, class Projection = item_is_key, class PayloadOf = no_payload>
 [[nodiscard]] key_checksum checksum_of(std::span<const Item> items, Projection projection = {},
                                        PayloadOf payload_of = {}) {
   const detail::item_radix_key<Item, Projection> radix_key{projection};
@@ -86,7 +87,7 @@ struct sorted_part {
 /// in ascending order. `before`: the checksum of the items that this rank had before the sort.
 /// origin_of(item), for a stable sort: a number that ascends with the (rank, position) that the
 /// item had before the sort. Cost: two passes over the items, one small allgather.
-template <class Item, class Projection = std::identity, class PayloadOf = no_payload,
+template <class Item, class Projection = item_is_key, class PayloadOf = no_payload,
           class OriginOf = no_payload>
 [[nodiscard]] sort_faults check_sorted(team& team, const key_checksum& before,
                                        std::span<const Item> sorted, Projection projection = {},
@@ -105,8 +106,8 @@ template <class Item, class Projection = std::identity, class PayloadOf = no_pay
     part.first_origin = origin_of(sorted.front());
     part.last_origin = origin_of(sorted.back());
     for (const Item& item : sorted) {
-      part.first = std::min<std::uint64_t>(part.first, radix_key(item));
-      part.last = std::max<std::uint64_t>(part.last, radix_key(item));
+      part.first = detail::smaller<std::uint64_t>(part.first, radix_key(item));
+      part.last = detail::larger<std::uint64_t>(part.last, radix_key(item));
     }
   }
   return detail::check_parts(team, part);

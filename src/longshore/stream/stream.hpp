@@ -17,7 +17,6 @@
 #include <longshore/stream/stream_arrays.hpp>
 
 #include <array>
-#include <atomic>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -85,11 +84,13 @@ class stream {
   /// called.
   [[nodiscard]] std::uint64_t wrong_elements() {
     const auto expected = expected_values();
-    std::atomic<std::uint64_t> wrong = 0;
+    std::uint64_t wrong = 0;
     arrays_.for_each_span(workers_, [&](part a, part b, part c) {
       const std::size_t first = first_index(a);
-      wrong += count_wrong(a, expected[0], first) + count_wrong(b, expected[1], first) +
-               count_wrong(c, expected[2], first);
+      const std::uint64_t of_task = count_wrong(a, expected[0], first) +
+                                    count_wrong(b, expected[1], first) +
+                                    count_wrong(c, expected[2], first);
+      __atomic_fetch_add(&wrong, of_task, __ATOMIC_RELAXED);
     });
     return wrong;
   }

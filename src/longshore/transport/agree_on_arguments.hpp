@@ -9,9 +9,7 @@
 
 #include <fmt/core.h>
 
-#include <array>
 #include <cstdint>
-#include <cstring>
 #include <iterator>
 #include <optional>
 #include <string>
@@ -56,19 +54,6 @@ struct agreement {
                                             const common_arguments& arguments);
 
 }  // namespace detail
-
-/// Collective: one allreduce of two copies of `value`. Returns whether all ranks pass equal bytes.
-template <trivially_copyable T>
-[[nodiscard]] bool is_same_on_all_ranks(team& ranks, const T& value) {
-  // The minimum of the complements is the complement of the maximum.
-  constexpr std::size_t words = (sizeof(T) + sizeof(std::int64_t) - 1) / sizeof(std::int64_t);
-  std::array<std::int64_t, 2 * words> mine{};
-  std::memcpy(mine.data(), &value, sizeof(T));
-  for (std::size_t w = 0; w < words; ++w) mine[words + w] = ~mine[w];
-  auto minima = mine;
-  ranks.allreduce(minima, reduction::min);
-  return minima == mine;
-}
 
 /// Collective: one allreduce of 24 bytes. Calls `step` and agrees on its errors, like
 /// agree_on_errors(). If no rank has failed, all ranks throw errc::usage if their arguments differ.

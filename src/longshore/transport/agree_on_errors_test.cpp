@@ -1,6 +1,7 @@
 // An error of one rank becomes an error of all ranks, which can continue with the same next call.
 #include <longshore/transport/agree_on_arguments.hpp>
 #include <longshore/transport/agree_on_errors.hpp>
+#include <longshore/transport/is_same_on_all_ranks.hpp>
 #include <longshore/transport/spmd_test.hpp>
 
 #include <gtest/gtest.h>

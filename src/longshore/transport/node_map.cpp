@@ -8,6 +8,14 @@
 
 namespace longshore {
 
+/// The same for all ranks.
+struct node_map::facts {
+  detail::rank_partition nodes;
+  std::vector<int> host_of, leaders;
+  int largest_node = 0, most_ranks_off_host = 0;
+  bool is_virtual = false;
+};
+
 node_map::node_map(std::span<const int> host_of, int my_rank, int ranks_per_node) {
   facts found;
   auto& [node_of, local_index, members] = found.nodes;
@@ -59,6 +67,26 @@ void node_map::place(int my_rank) {
   node_count_ = static_cast<int>(facts_->leaders.size());
   my_node_ = node_of_[my_rank];
   my_host_ = facts_->host_of[my_rank];
+}
+
+std::span<const int> node_map::ranks_of(int node) const noexcept {
+  return facts_->nodes.members[node];
+}
+
+bool node_map::is_on_host(int rank) const noexcept { return facts_->host_of[rank] == my_host_; }
+
+std::span<const int> node_map::leaders() const noexcept { return facts_->leaders; }
+
+int node_map::my_leader() const noexcept { return facts_->leaders[my_node_]; }
+
+int node_map::largest_node() const noexcept { return facts_->largest_node; }
+
+int node_map::most_ranks_off_host() const noexcept { return facts_->most_ranks_off_host; }
+
+bool node_map::is_virtual() const noexcept { return facts_->is_virtual; }
+
+std::shared_ptr<const detail::rank_partition> node_map::partition() const noexcept {
+  return {facts_, &facts_->nodes};
 }
 
 }  // namespace longshore

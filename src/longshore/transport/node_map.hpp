@@ -45,40 +45,28 @@ class node_map {
     return static_cast<int>(my_ranks().size());
   }
   /// The ranks of a node in ascending order.
-  [[nodiscard]] std::span<const int> ranks_of(int node) const noexcept {
-    return facts_->nodes.members[node];
-  }
+  [[nodiscard]] std::span<const int> ranks_of(int node) const noexcept;
   /// Whether `rank` is on the node of this rank, also true for this rank itself.
   [[nodiscard]] bool is_local(int rank) const noexcept { return node_of_[rank] == my_node_; }
   /// Whether `rank` is on the host of this rank, in the same or in another virtual node.
-  [[nodiscard]] bool is_on_host(int rank) const noexcept {
-    return facts_->host_of[rank] == my_host_;
-  }
+  [[nodiscard]] bool is_on_host(int rank) const noexcept;
   /// Lowest rank of each node, indexed by node.
-  [[nodiscard]] std::span<const int> leaders() const noexcept { return facts_->leaders; }
+  [[nodiscard]] std::span<const int> leaders() const noexcept;
   /// Lowest rank of the node of this rank.
-  [[nodiscard]] int my_leader() const noexcept { return facts_->leaders[my_node_]; }
+  [[nodiscard]] int my_leader() const noexcept;
   /// Number of ranks of the largest node.
-  [[nodiscard]] int largest_node() const noexcept { return facts_->largest_node; }
+  [[nodiscard]] int largest_node() const noexcept;
   /// Number of ranks on the host of this rank, in all of the host's virtual nodes.
   [[nodiscard]] int ranks_on_host() const noexcept { return ranks_on_host_; }
   /// Number of ranks on other hosts, seen from the smallest host, where this number is largest.
-  [[nodiscard]] int most_ranks_off_host() const noexcept { return facts_->most_ranks_off_host; }
+  [[nodiscard]] int most_ranks_off_host() const noexcept;
   /// Whether there are more nodes than hosts.
-  [[nodiscard]] bool is_virtual() const noexcept { return facts_->is_virtual; }
+  [[nodiscard]] bool is_virtual() const noexcept;
   /// The ranks by nodes.
-  [[nodiscard]] std::shared_ptr<const detail::rank_partition> partition() const noexcept {
-    return {facts_, &facts_->nodes};
-  }
+  [[nodiscard]] std::shared_ptr<const detail::rank_partition> partition() const noexcept;
 
  private:
-  // The same for all ranks.
-  struct facts {
-    detail::rank_partition nodes;
-    std::vector<int> host_of, leaders;
-    int largest_node = 0, most_ranks_off_host = 0;
-    bool is_virtual = false;
-  };
+  struct facts;
   void place(int my_rank);
 
   std::shared_ptr<const facts> facts_;

@@ -1,8 +1,15 @@
-// The checks of ranges and alignment that the segments of all transports make before an access.
+// The part of a segment that all transports share: checks of ranges and alignment before an access.
 #include <longshore/core/error.hpp>
 #include <longshore/transport/segment.hpp>
 
+#include <utility>
+
 namespace longshore {
+
+segment::segment(std::size_t size_bytes, std::byte* local, std::vector<std::byte*> direct)
+    : size_bytes_(size_bytes), local_(local), direct_(std::move(direct)) {}
+
+segment::~segment() = default;
 
 void segment::check_range(int peer, std::size_t offset, std::size_t bytes) const {
   if (peer < 0 || peer >= static_cast<int>(direct_.size()))

@@ -17,7 +17,7 @@ namespace longshore {
 /// does not lie in the segment.
 class segment {
  public:
-  virtual ~segment() = default;
+  virtual ~segment();
   segment(const segment&) = delete;
   segment& operator=(const segment&) = delete;
 
@@ -54,8 +54,7 @@ class segment {
   virtual void quiet() = 0;
 
  protected:
-  segment(std::size_t size_bytes, std::byte* local, std::vector<std::byte*> direct)
-      : size_bytes_(size_bytes), local_(local), direct_(std::move(direct)) {}
+  segment(std::size_t size_bytes, std::byte* local, std::vector<std::byte*> direct);
   /// Throws errc::usage unless [offset, offset + bytes) of rank `peer` exists.
   void check_range(int peer, std::size_t offset, std::size_t bytes) const;
   /// Throws errc::usage unless rank `peer` has a 64-bit integer for fetch_add at `offset`.

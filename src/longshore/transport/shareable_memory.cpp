@@ -16,6 +16,7 @@
 #include <iterator>
 #include <map>
 #include <mutex>
+#include <utility>
 
 namespace longshore {
 namespace {
@@ -75,6 +76,10 @@ shareable_memory::shareable_memory(const team& ranks, std::size_t bytes) {
   allocate(bytes, !ranks.is_one_process() && ranks.nodes().ranks_on_my_node() > 1);
 }
 
+shareable_memory::shareable_memory(detail::any_process_t, std::size_t bytes) {
+  allocate(bytes, true);
+}
+
 void shareable_memory::allocate(std::size_t bytes, bool for_processes) {
   if (bytes == 0) return;
   lifetime_ = std::make_shared<char>();
@@ -103,6 +108,22 @@ void shareable_memory::allocate(std::size_t bytes, bool for_processes) {
   const std::lock_guard lock(list().mutex);
   list().memories.emplace(handle_.address, detail::found_memory{handle_, lifetime_});
 }
+
+shareable_memory::shareable_memory(shareable_memory&& other) noexcept { swap(other); }
+
+shareable_memory& shareable_memory::operator=(shareable_memory&& other) noexcept {
+  swap(other);
+  return *this;
+}
+
+void shareable_memory::swap(shareable_memory& other) noexcept {
+  std::swap(handle_, other.handle_);
+  std::swap(pages_, other.pages_);
+  std::swap(small_, other.small_);
+  std::swap(lifetime_, other.lifetime_);
+}
+
+std::weak_ptr<const void> shareable_memory::lifetime() const noexcept { return lifetime_; }
 
 void shareable_memory::aligned_delete::operator()(std::byte* memory) const noexcept {
   ::operator delete[](memory, std::align_val_t{interference_bytes});

@@ -39,29 +39,21 @@ class shareable_memory {
   /// Local. Throws errc::out_of_memory. If the system cannot share memory, the memory is private.
   shareable_memory(const team& ranks, std::size_t bytes);
   /// For shared_allocator.
-  shareable_memory(detail::any_process_t, std::size_t bytes) { allocate(bytes, true); }
+  shareable_memory(detail::any_process_t, std::size_t bytes);
   ~shareable_memory();
-  shareable_memory(shareable_memory&& other) noexcept { swap(other); }
-  shareable_memory& operator=(shareable_memory&& other) noexcept {
-    swap(other);
-    return *this;
-  }
+  shareable_memory(shareable_memory&& other) noexcept;
+  shareable_memory& operator=(shareable_memory&& other) noexcept;
 
   [[nodiscard]] std::byte* data() const noexcept {
     return reinterpret_cast<std::byte*>(handle_.address);
   }
   [[nodiscard]] const shared_memory_handle& handle() const noexcept { return handle_; }
   /// Expires when the memory is freed. Empty if the size is 0.
-  [[nodiscard]] std::weak_ptr<const void> lifetime() const noexcept { return lifetime_; }
+  [[nodiscard]] std::weak_ptr<const void> lifetime() const noexcept;
 
  private:
   void allocate(std::size_t bytes, bool for_processes);
-  void swap(shareable_memory& other) noexcept {
-    std::swap(handle_, other.handle_);
-    std::swap(pages_, other.pages_);
-    std::swap(small_, other.small_);
-    std::swap(lifetime_, other.lifetime_);
-  }
+  void swap(shareable_memory& other) noexcept;
   struct aligned_delete {
     void operator()(std::byte* memory) const noexcept;
   };

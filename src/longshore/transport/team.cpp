@@ -22,6 +22,8 @@ team::team(int rank, int size, node_map nodes, wait_policy waiting, std::vector<
 
 team::~team() = default;
 
+std::span<const int> team::cpus() const noexcept { return cpus_; }
+
 double team::now() const { return monotonic_seconds(); }
 
 std::weak_ptr<const void> team::lifetime() const noexcept { return lifetime_; }

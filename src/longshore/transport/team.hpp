@@ -66,7 +66,7 @@ class team {
   [[nodiscard]] const wait_policy& waiting() const noexcept { return waiting_; }
   /// The CPUs that this rank should use: a share of the CPUs that the ranks of the host may use.
   /// Ranks share CPUs if there are more ranks than CPUs. Never empty.
-  [[nodiscard]] std::span<const int> cpus() const noexcept { return cpus_; }
+  [[nodiscard]] std::span<const int> cpus() const noexcept;
 
   /// The name of the transport as users type it: "threads", "mpi", "shmem", "ucx" ...
   [[nodiscard]] virtual std::string_view transport_name() const noexcept = 0;

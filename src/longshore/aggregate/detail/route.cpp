@@ -7,6 +7,7 @@
 #include <bit>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 namespace longshore::detail {
 namespace {
@@ -63,6 +64,8 @@ std::shared_ptr<const rank_partition> groups_of_size(int ranks, int group_ranks)
 rank_groups::rank_groups(int ranks, int group_ranks)
     : rank_groups(groups_of_size(ranks, group_ranks)) {}
 
+std::span<const int> rank_groups::members(int group) const noexcept { return members_[group]; }
+
 int rank_groups::smallest() const noexcept {
   std::size_t ranks = groups_->members.front().size();
   for (const auto& group : groups_->members) ranks = std::min(ranks, group.size());
@@ -81,6 +84,10 @@ rank_groups choose_groups(const node_map& nodes, int ranks, int hops, int group_
   const double size = hops == 2 ? std::sqrt(ranks) : std::cbrt(ranks);
   return rank_groups(ranks, std::max(1, static_cast<int>(std::lround(size))));
 }
+
+std::span<const route::step> route::first_steps() const noexcept { return first_steps_; }
+
+std::vector<route::step> route::take_first_steps() noexcept { return std::move(first_steps_); }
 
 route::route(const rank_groups& groups, int me, int hops, bool with_source, stream_count streams)
     : groups_(groups),

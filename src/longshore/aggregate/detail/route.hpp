@@ -29,7 +29,11 @@ class rank_groups {
   [[nodiscard]] int group_of(int rank) const noexcept { return group_of_[rank]; }
   /// The position of `rank` in its group.
   [[nodiscard]] int position_of(int rank) const noexcept { return position_of_[rank]; }
-  [[nodiscard]] std::span<const int> members(int group) const noexcept { return members_[group]; }
+  [[nodiscard]] std::span<const int> members(int group) const noexcept;
+  /// The rank at a position of a group.
+  [[nodiscard]] int member(int group, std::size_t position) const noexcept {
+    return members_[group][position];
+  }
   [[nodiscard]] int size_of(int group) const noexcept {
     return static_cast<int>(members_[group].size());
   }
@@ -112,9 +116,9 @@ class route {
   [[nodiscard]] int hops() const noexcept { return static_cast<int>(links_.size()); }
   [[nodiscard]] const hop_links& links(int hop) const noexcept { return links_[hop]; }
   /// Indexed by destination.
-  [[nodiscard]] std::span<const step> first_steps() const noexcept { return first_steps_; }
+  [[nodiscard]] std::span<const step> first_steps() const noexcept;
   /// The route has no first steps any more.
-  [[nodiscard]] std::vector<step> take_first_steps() noexcept { return std::move(first_steps_); }
+  [[nodiscard]] std::vector<step> take_first_steps() noexcept;
 
  private:
   void make_one_hop();

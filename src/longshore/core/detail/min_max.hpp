@@ -1,5 +1,5 @@
-// The smaller and the larger of two numbers, for public headers: <algorithm> has much else, and each
-// source that includes Longshore would compile it.
+// The smaller and the larger of two numbers, and limits, for public headers: <algorithm> has much
+// else, and each source that includes Longshore would compile it.
 #pragma once
 
 #include <type_traits>
@@ -13,6 +13,13 @@ template <class Number>
 template <class Number>
 [[nodiscard]] constexpr Number larger(Number a, std::type_identity_t<Number> b) noexcept {
   return a < b ? b : a;
+}
+
+/// The number from `lowest` to `highest` that is nearest to `value`. REQUIRES: lowest <= highest.
+template <class Number>
+[[nodiscard]] constexpr Number clamped(Number value, std::type_identity_t<Number> lowest,
+                                       std::type_identity_t<Number> highest) noexcept {
+  return smaller(larger(value, lowest), highest);
 }
 
 }  // namespace longshore::detail

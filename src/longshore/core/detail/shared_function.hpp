@@ -3,6 +3,7 @@
 #pragma once
 
 #include <concepts>
+#include <cstddef>
 #include <memory>
 #include <type_traits>
 #include <utility>
@@ -18,6 +19,8 @@ template <class Result, class... Arguments>
 class shared_function<Result(Arguments...)> {
  public:
   shared_function() = default;
+  // NOLINTNEXTLINE(google-explicit-constructor): null stands for no function
+  shared_function(std::nullptr_t) noexcept {}
   template <class Function>
   requires(!std::same_as<Function, shared_function> &&
            std::is_invocable_r_v<Result, Function&, Arguments...>)
@@ -25,7 +28,8 @@ class shared_function<Result(Arguments...)> {
       shared_function(Function function)
       : function_(std::make_shared<Function>(std::move(function))),
         call_([](void* object, Arguments... arguments) -> Result {
-          return (*static_cast<Function*>(object))(std::forward<Arguments>(arguments)...);
+          return static_cast<Result>(
+              (*static_cast<Function*>(object))(std::forward<Arguments>(arguments)...));
         }) {}
 
   explicit operator bool() const noexcept { return call_ != nullptr; }

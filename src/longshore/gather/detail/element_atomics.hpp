@@ -1,10 +1,9 @@
 // Atomic stores and updates, for elements in shared memory that several ranks may write at the same
-// time.
+// time. They use the compiler's atomic operations, because <atomic> takes long to compile.
 #pragma once
 
 #include <longshore/core/op.hpp>
 
-#include <atomic>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -30,8 +29,8 @@ using word_of = std::conditional_t<
 template <trivially_copyable T>
 requires is_one_word<T>
 inline void store_atomically(T* element, const T& value) noexcept {
-  std::atomic_ref(*reinterpret_cast<word_of<T>*>(element))
-      .store(std::bit_cast<word_of<T>>(value), std::memory_order_relaxed);
+  __atomic_store_n(reinterpret_cast<word_of<T>*>(element), std::bit_cast<word_of<T>>(value),
+                   __ATOMIC_RELAXED);
 }
 
 /// *element = op(*element, value), atomic with respect to other calls of update_atomically.
@@ -41,21 +40,24 @@ template <trivially_copyable T, update_operation<T> Op>
 requires is_one_word<T>
 inline void update_atomically(T* element, const T& value, const Op& op) {
   using word = word_of<T>;
-  std::atomic_ref<word> shared(*reinterpret_cast<word*>(element));
+  auto* const shared = reinterpret_cast<word*>(element);
   const word bits = std::bit_cast<word>(value);
-  constexpr auto relaxed = std::memory_order_relaxed;  // a barrier follows before anybody reads
+  constexpr int relaxed = __ATOMIC_RELAXED;  // a barrier follows before anybody reads
   if constexpr (std::integral<T> && std::same_as<Op, op::add>)
-    shared.fetch_add(bits, relaxed);
+    __atomic_fetch_add(shared, bits, relaxed);
   else if constexpr (std::integral<T> && std::same_as<Op, op::bit_xor>)
-    shared.fetch_xor(bits, relaxed);
+    __atomic_fetch_xor(shared, bits, relaxed);
   else if constexpr (std::integral<T> && std::same_as<Op, op::bit_or>)
-    shared.fetch_or(bits, relaxed);
+    __atomic_fetch_or(shared, bits, relaxed);
   else if constexpr (std::integral<T> && std::same_as<Op, op::bit_and>)
-    shared.fetch_and(bits, relaxed);
+    __atomic_fetch_and(shared, bits, relaxed);
   else
-    for (word before = shared.load(relaxed);;) {
+    for (word before = __atomic_load_n(shared, relaxed);;) {
       const word after = std::bit_cast<word>(static_cast<T>(op(std::bit_cast<T>(before), value)));
-      if (after == before || shared.compare_exchange_weak(before, after, relaxed)) return;
+      constexpr bool may_fail = true;  // also if no other rank has changed the element
+      if (after == before ||
+          __atomic_compare_exchange_n(shared, &before, after, may_fail, relaxed, relaxed))
+        return;
     }
 }
 

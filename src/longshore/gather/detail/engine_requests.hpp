@@ -5,12 +5,12 @@
 
 #include <longshore/aggregate/combining.hpp>
 #include <longshore/aggregate/deliver.hpp>
+#include <longshore/core/detail/min_max.hpp>
 #include <longshore/gather/detail/engine_strategy.hpp>
 #include <longshore/gather/detail/for_each_in_range.hpp>
 #include <longshore/gather/detail/request.hpp>
 #include <longshore/gather/detail/table_view.hpp>
 
-#include <algorithm>
 #include <memory>
 #include <optional>
 #include <span>
@@ -52,7 +52,7 @@ class engine_requests {
                   bool has_constant_requests)
       : table_(table) {
     engine_options options = engine_options_for(table.team(), given);
-    options.slots = std::max(options.slots, request_slots);
+    options.slots = larger(options.slots, request_slots);
     options.item_bytes = offset_bytes(table.map()) + sizeof(T);
     value_engine_ = std::make_unique<conveyor>(table.team(), options);
     options.item_bytes = offset_bytes(table.map());

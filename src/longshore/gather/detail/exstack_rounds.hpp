@@ -24,10 +24,7 @@ inline constexpr std::size_t fill_failed = std::numeric_limits<std::size_t>::max
 class exstack_rounds {
  public:
   /// Takes part in a call of the other ranks, which then throw errc::peer_failed.
-  void run_as_failed() {
-    rounds_ = 0;
-    stack_.exchange(progress::failed);
-  }
+  void run_as_failed();
 
   [[nodiscard]] const traffic& sent() const noexcept { return stack_.sent(); }
   [[nodiscard]] const exchange_stats& stats() const noexcept { return stats_; }
@@ -36,33 +33,13 @@ class exstack_rounds {
 
  protected:
   /// Collective. `buffer_bytes`: the bytes of buffer_items items with their header.
-  exstack_rounds(team& team, std::size_t buffer_items, std::size_t buffer_bytes, bool combine)
-      : team_(team),
-        ranks_(team.size()),
-        buffer_items_(buffer_items),
-        stack_(team, buffer_bytes),
-        next_(static_cast<std::size_t>(ranks_)) {
-    if (combine) recent_.emplace(ranks_, buffer_items);
-  }
+  exstack_rounds(team& team, std::size_t buffer_items, std::size_t buffer_bytes, bool combine);
 
   /// Collective. Exchanges the requests in the buffers. `filled`: the result of fill(). Returns the
   /// progress of all ranks. If a rank failed, throws errc::usage on that rank and errc::peer_failed
   /// on the other ranks.
   progress exchange_requests(const char* operation, std::span<const std::int64_t> indices,
-                             std::uint64_t table_size, std::size_t filled) {
-    if (filled == fill_failed) {
-      run_as_failed();
-      throw_index_error(operation, indices, table_size, team_.rank());
-    }
-    const progress of_all =
-        stack_.exchange(filled == indices.size() ? progress::done : progress::more);
-    if (of_all == progress::failed) {
-      rounds_ = 0;
-      throw_peer_failed(operation, team_, stack_.failed_rank());
-    }
-    ++rounds_;
-    return of_all;
-  }
+                             std::uint64_t table_size, std::size_t filled);
 
   /// Local. Calls put(cursors, i, location) for the indices from position `first` on, until a
   /// buffer is full or max_indices indices were used. `put` writes at most one item, as in

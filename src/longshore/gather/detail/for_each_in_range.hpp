@@ -92,15 +92,7 @@ class index_checker {
   }
 
  private:
-  static constexpr std::size_t block_size = 512;  // 4 KiB, which stay in the L1 cache until used
-
-  [[gnu::noinline]] void check_block() {
-    const auto block = indices_.subspan(checked_, smaller(block_size, indices_.size() - checked_));
-    const auto nothing = [](std::size_t, std::uint64_t) {};
-    if (for_each_in_range<2 * block_size>(block, size_, nothing) < block.size())
-      throw_index_error(operation_, indices_, size_, rank_);
-    checked_ += block.size();
-  }
+  void check_block();
 
   const char* operation_;
   std::span<const std::int64_t> indices_;

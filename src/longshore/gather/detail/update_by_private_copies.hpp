@@ -10,8 +10,6 @@
 #include <longshore/gather/detail/for_each_in_range.hpp>
 #include <longshore/gather/detail/table_view.hpp>
 
-#include <algorithm>
-#include <atomic>
 #include <cstddef>
 #include <memory>
 #include <span>
@@ -39,7 +37,7 @@ class update_by_private_copies {
                          interference_bytes) /
                 sizeof(T)),
         memory_(table.team().allocate(header_bytes + elements() * sizeof(T) + interference_bytes)) {
-    std::fill_n(copy_of(table.team().rank()), elements(), identity());
+    clear_copy();
   }
 
   /// Collective. table[indices[i]] = op(table[indices[i]], value_of(i)). On return all ranks see
@@ -79,6 +77,9 @@ class update_by_private_copies {
   }
   [[nodiscard]] T* copy_of(int rank) const {
     return reinterpret_cast<T*>(memory_->direct(rank) + header_bytes);
+  }
+  void clear_copy() const {
+    for (T& element : std::span(copy_of(table_.team().rank()), elements())) element = identity();
   }
   [[nodiscard]] rank_state& state_of(int rank) const {
     return reinterpret_cast<rank_state*>(memory_->direct(rank))[calls_ % 2];
@@ -123,7 +124,7 @@ class update_by_private_copies {
     for (int rank = team.size() - 1; rank >= 0; --rank)
       if (state_of(rank) == rank_state::failed) failed_rank = rank;
     if (failed_rank >= 0)
-      std::fill_n(copy_of(team.rank()), elements(), identity());
+      clear_copy();
     else
       // Every rank begins with its own copy, so no two ranks read the same copy at the same time.
       for (int step = 0; step < team.size(); ++step)

@@ -3,9 +3,9 @@
 #pragma once
 
 #include <longshore/core/detail/invariant_divisor.hpp>
+#include <longshore/core/detail/min_max.hpp>
 #include <longshore/sort/detail/radix_key.hpp>
 
-#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -32,7 +32,7 @@ class bucket_ranges {
           width_less_1 == ~std::uint64_t{0} || earlier > ranges.span() / (width_less_1 + 1);
       const std::uint64_t begin = beyond ? ranges.span() : earlier * (width_less_1 + 1);
       ranges.last_keys_.push_back(
-          static_cast<RadixKey>(lowest + (begin + std::min(width_less_1, ranges.span() - begin))));
+          static_cast<RadixKey>(lowest + (begin + smaller(width_less_1, ranges.span() - begin))));
     }
     // A single bucket may be 2^64 wide, which no divisor can hold.
     if (buckets > 1) ranges.width_ = invariant_divisor(width_less_1 + 1);
@@ -77,14 +77,13 @@ class bucket_ranges {
     } else {
       RadixKey max_distance = 0;
       for (const Item& item : items)
-        max_distance = std::max(max_distance, distance(radix_key_of(item)));
+        max_distance = larger(max_distance, distance(radix_key_of(item)));
       outside = max_distance > span;
     }
     if (!outside) return items.size();
-    return static_cast<std::size_t>(
-        std::find_if(items.begin(), items.end(),
-                     [&](const Item& item) { return !contains(radix_key_of(item)); }) -
-        items.begin());
+    std::size_t first = 0;
+    while (contains(radix_key_of(items[first]))) ++first;
+    return first;
   }
 
   /// The radix keys that a bucket may hold. For an empty bucket, any single radix key.
@@ -94,13 +93,13 @@ class bucket_ranges {
   [[nodiscard]] key_range range_of(std::size_t bucket) const noexcept {
     if (bucket < empty_buckets_) return {lowest_, lowest_};
     const std::size_t b = bucket - empty_buckets_;
-    const RadixKey highest = b == last_keys_.size() ? highest_ : std::min(last_keys_[b], highest_);
+    const RadixKey highest = b == last_keys_.size() ? highest_ : smaller(last_keys_[b], highest_);
     RadixKey lowest = lowest_;
     if (b > 0)
       lowest = last_keys_[b - 1] >= highest
                    ? highest
-                   : std::max<RadixKey>(lowest_, static_cast<RadixKey>(last_keys_[b - 1] + 1));
-    return {lowest, std::max(lowest, highest)};
+                   : larger<RadixKey>(lowest_, static_cast<RadixKey>(last_keys_[b - 1] + 1));
+    return {lowest, larger(lowest, highest)};
   }
 
   /// Calls body(bucket_of) once. `bucket_of` is the cheapest function that returns the bucket of a

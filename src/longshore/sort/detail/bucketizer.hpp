@@ -1,15 +1,14 @@
 // Counts the items of one rank by bucket and scatters them to their buckets, in parallel tasks.
 #pragma once
 
+#include <longshore/core/detail/min_max.hpp>
 #include <longshore/sort/options.hpp>
 
 #include <longshore/machine/tasks.hpp>
 #include <longshore/sort/detail/bucket_ranges.hpp>
 #include <longshore/sort/detail/write_combining_scatter.hpp>
 
-#include <algorithm>
 #include <array>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -43,18 +42,20 @@ class bucketizer {
   /// and `counts` are not valid. REQUIRES: the last section ends at items.size().
   [[nodiscard]] std::size_t count(std::span<const Item> items, const section_list& sections,
                                   std::span<std::size_t> counts) {
-    std::atomic<std::size_t> first_outside = items.size();
     workers_.run([&](int task) {
       auto& state = tasks_[static_cast<std::size_t>(task)];
-      std::fill(state.counts.begin(), state.counts.end(), std::size_t{0});
+      state.counts.assign(buckets_, 0);
+      state.first_outside = items.size();
       for_each_piece(items, sections, task,
                      [&](std::span<const Item> piece, const bucket_ranges<radix_key>& ranges) {
                        const std::size_t in_piece = count_piece(piece, ranges, state.counts);
                        if (in_piece == piece.size()) return;
-                       lower_to(first_outside,
-                                static_cast<std::size_t>(piece.data() - items.data()) + in_piece);
+                       const auto begin = static_cast<std::size_t>(piece.data() - items.data());
+                       state.first_outside = smaller(state.first_outside, begin + in_piece);
                      });
     });
+    std::size_t first_outside = items.size();
+    for (const auto& task : tasks_) first_outside = smaller(first_outside, task.first_outside);
     for (std::size_t bucket = 0; bucket < buckets_; ++bucket) {
       counts[bucket] = 0;
       for (const auto& task : tasks_) counts[bucket] += task.counts[bucket];
@@ -91,17 +92,10 @@ class bucketizer {
 
   struct task_state {
     std::vector<std::size_t> counts;  // items per bucket
+    std::size_t first_outside;        // the position of an item, or the number of items
     std::vector<Item*> destinations;  // of the next item of each bucket
     write_combining_scatter<Item> scatter;
   };
-
-  // Sets `value` to the minimum of `value` and `candidate`, while other tasks do the same. An
-  // exchange that fails, because another task was faster, loads the present value into `current`.
-  static void lower_to(std::atomic<std::size_t>& value, std::size_t candidate) noexcept {
-    std::size_t current = value;
-    while (candidate < current && !value.compare_exchange_weak(current, candidate)) {
-    }
-  }
 
   // Calls body(piece, ranges) for the part of each section that lies in the share of `task`.
   template <class Body>
@@ -110,9 +104,9 @@ class bucketizer {
     const index_range share = static_share(items.size(), task, workers_.count());
     std::size_t begin = share.begin;
     for (const auto& section : sections) {
-      const std::size_t end = std::min(share.end, section.end);
+      const std::size_t end = smaller(share.end, section.end);
       if (begin < end) body(items.subspan(begin, end - begin), section.ranges);
-      begin = std::max(begin, end);
+      begin = larger(begin, end);
     }
   }
 
@@ -120,7 +114,7 @@ class bucketizer {
   std::size_t count_piece(std::span<const Item> items, const bucket_ranges<radix_key>& ranges,
                           std::span<std::size_t> counts) const {
     for (std::size_t begin = 0; begin < items.size(); begin += chunk_items) {
-      const auto chunk = items.subspan(begin, std::min(chunk_items, items.size() - begin));
+      const auto chunk = items.subspan(begin, smaller(chunk_items, items.size() - begin));
       const std::size_t outside = ranges.first_outside(chunk, radix_key_of_);
       if (outside < chunk.size()) return begin + outside;
       if (ranges.buckets() <= max_compared)
@@ -179,14 +173,14 @@ class bucketizer {
     constexpr std::size_t batch_items = max_count;
     static_assert(max_plain_buckets * count_bits <= 64, "all counts must fit into one register");
     std::array<Item*, max_plain_buckets> next{};
-    std::copy(destinations.begin(), destinations.end(), next.begin());
+    for (std::size_t b = 0; b < destinations.size(); ++b) next[b] = destinations[b];
     // No key is above the highest, so unused last keys count no key.
     std::array<radix_key, LastKeys> last_keys{};
     last_keys.fill(ranges.highest());
-    std::copy(ranges.last_keys().begin(), ranges.last_keys().end(), last_keys.begin());
+    for (std::size_t k = 0; const radix_key last : ranges.last_keys()) last_keys[k++] = last;
     const auto first_bucket = static_cast<std::uint32_t>(ranges.empty_buckets());
     for (std::size_t begin = 0; begin < items.size(); begin += batch_items) {
-      const std::size_t end = std::min(items.size(), begin + batch_items);
+      const std::size_t end = smaller(items.size(), begin + batch_items);
       std::uint64_t counts = 0;
       for (std::size_t i = begin; i < end; ++i) {
         const radix_key key = radix_key_of_(items[i]);
@@ -198,7 +192,7 @@ class bucketizer {
       for (std::size_t bucket = 0; bucket < max_plain_buckets; ++bucket)
         next[bucket] += (counts >> (count_bits * bucket)) & max_count;
     }
-    std::copy_n(next.begin(), destinations.size(), destinations.begin());
+    for (std::size_t b = 0; b < destinations.size(); ++b) destinations[b] = next[b];
   }
 
   tasks& workers_;

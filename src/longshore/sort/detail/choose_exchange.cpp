@@ -45,7 +45,7 @@ void exchange_blocks(block_exchange& exchange, const block_counts& counts,
     std::memcpy(destination != nullptr ? destination : bucketed.data() + position,
                 from.data() + position, counts.max_block);
   }
-  exchange.run(bucketed.data(), nullptr);
+  exchange.run(bucketed.data(), {});
 }
 
 }  // namespace

@@ -33,7 +33,7 @@ common_arguments arguments_of(const bucket_options& options, std::size_t item_by
 }  // namespace
 
 exchange_driver::exchange_driver(team& team, const bucket_options& options, std::size_t item_bytes,
-                                 std::string_view keys, const std::function<void()>& check)
+                                 std::string_view keys, const shared_function<void()>& check)
     : team_(team),
       options_(options),
       item_bytes_(item_bytes),
@@ -100,10 +100,13 @@ bool exchange_driver::exchange_counts(std::size_t items, bool divides) {
   return maxima[4] == 0;
 }
 
-void exchange_driver::exchange_numbers(std::span<const std::size_t> to,
-                                       std::span<std::size_t> from) {
-  team_.alltoall(std::as_bytes(to), std::as_writable_bytes(from));
-  count_small_messages(numbers_, to.size_bytes() / static_cast<std::size_t>(team_.size()));
+std::span<std::size_t> exchange_driver::outgoing_counts() noexcept { return counts_.outgoing; }
+
+void exchange_driver::exchange_numbers(const std::vector<std::size_t>& to,
+                                       std::vector<std::size_t>& from) {
+  const auto sent = std::as_bytes(std::span(to));
+  team_.alltoall(sent, std::as_writable_bytes(std::span(from)));
+  count_small_messages(numbers_, sent.size() / static_cast<std::size_t>(team_.size()));
 }
 
 // Counts one message to each other rank.

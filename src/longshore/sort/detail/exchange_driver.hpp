@@ -2,6 +2,7 @@
 // choice of the exchange strategy, the exchange itself, and the times of the phases.
 #pragma once
 
+#include <longshore/core/detail/shared_function.hpp>
 #include <longshore/machine/tasks.hpp>
 #include <longshore/sort/block_exchange.hpp>
 #include <longshore/sort/detail/growable_buffer.hpp>
@@ -9,10 +10,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace longshore::detail {
 
@@ -23,7 +25,7 @@ class exchange_driver {
   /// deterministic. Throws errc::usage, on all ranks, if the ranks pass different options, keys or
   /// sizes of items.
   exchange_driver(team& team, const bucket_options& options, std::size_t item_bytes,
-                  std::string_view keys, const std::function<void()>& check);
+                  std::string_view keys, const shared_function<void()>& check);
 
   /// Begins an operation, that is a sort or an exchange, and the first phase.
   void begin();
@@ -31,7 +33,7 @@ class exchange_driver {
   void end_phase(double bucket_phases::*phase);
   /// Makes exchange_counts() fail on all ranks, because of a wrong key of this rank.
   void refuse_key(std::string reason) { key_refusal_ = std::move(reason); }
-  /// Collective. Completes counts() from counts().outgoing, chooses the exchange if the option is
+  /// Collective. Completes counts() from outgoing_counts(), chooses the exchange if the option is
   /// auto, and prepares the exchange. `items`: the number of this rank's items. Throws errc::usage
   /// on a rank that refused a key, and errc::peer_failed on the other ranks.
   ///
@@ -40,11 +42,13 @@ class exchange_driver {
   bool exchange_counts(std::size_t items, bool divides = false);
   /// Collective. Sends each rank its share of `to`, in the order of ranks, and receives a share of
   /// `from` from each rank. All shares have the same size.
-  void exchange_numbers(std::span<const std::size_t> to, std::span<std::size_t> from);
+  void exchange_numbers(const std::vector<std::size_t>& to, std::vector<std::size_t>& from);
   /// Ends the operation. `items`: the number of this rank's items.
   void end(std::size_t items);
 
-  [[nodiscard]] block_counts& counts() noexcept { return counts_; }
+  [[nodiscard]] const block_counts& counts() const noexcept { return counts_; }
+  /// counts().outgoing, for the caller to set.
+  [[nodiscard]] std::span<std::size_t> outgoing_counts() noexcept;
   /// Where the block for each rank begins, in items.
   [[nodiscard]] const std::vector<std::size_t>& outgoing_starts() const noexcept { return starts_; }
   /// The exchange in use, after exchange_counts().

@@ -4,10 +4,10 @@
 
 #include <longshore/sort/detail/read_ahead.hpp>
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <utility>
 
 namespace longshore::detail {
@@ -57,7 +57,8 @@ class lsd_radix_sorter {
     const auto distance = [radix_key_of, lowest](const Item& item) {
       return static_cast<radix_key>(radix_key_of(item) - lowest);
     };
-    for (int pass = 0; pass < passes; ++pass) std::fill_n(counts_[pass].begin(), mask + 1, 0u);
+    for (int pass = 0; pass < passes; ++pass)
+      std::memset(counts_[pass].data(), 0, (mask + 1) * sizeof(counts_[pass][0]));
     for_each_ahead(from, count, [&](const Item& item, std::size_t) {
       std::uint64_t rest = distance(item);
       for (int pass = 0; pass < passes; ++pass, rest >>= digit_bits) ++counts_[pass][rest & mask];

@@ -54,14 +54,14 @@ class message_exchange final : public block_exchange {
       const int source = streams_.from()[k];
       streams_.incoming(k).push_back({incoming_ + incoming_starts_[source], bytes_from(source)});
     }
-    std::function<void(std::byte*, std::size_t)> received;
+    posted_blocks::received_callback received;
     if (notifies)
       received = [&](const std::byte* data, std::size_t bytes) {
         arrived(static_cast<std::size_t>(data - incoming_) / item_bytes_, bytes / item_bytes_);
       };
     const auto sent = [this](int target, std::size_t bytes) { count_message(target, bytes); };
     start_posted(outgoing, sent);
-    copy_own_block(outgoing, notifies ? arrived : nullptr);
+    copy_own_block(outgoing, notifies ? arrived : arrival_callback());
     streams_.begin();
     while (!streams_.is_done() || (posted_ && !posted_->is_done()))
       for (waiter wait(team_, "a free slot or a message");; wait.pause()) {

@@ -3,10 +3,10 @@
 // two-hop.
 #pragma once
 
+#include <longshore/core/detail/shared_function.hpp>
 #include <longshore/transport/team.hpp>
 
 #include <cstddef>
-#include <functional>
 #include <memory>
 #include <vector>
 
@@ -57,8 +57,8 @@ class message_streams {
   [[nodiscard]] const std::vector<int>& to() const noexcept { return to_; }
   [[nodiscard]] const std::vector<int>& from() const noexcept { return from_; }
 
-  using sent_callback = std::function<void(int target, std::size_t bytes)>;
-  using received_callback = std::function<void(std::byte* data, std::size_t bytes)>;
+  using sent_callback = shared_function<void(int target, std::size_t bytes)>;
+  using received_callback = shared_function<void(std::byte* data, std::size_t bytes)>;
 
   /// Sends and receives all pieces, then forgets the pieces. Calls `sent` for each message. Unless
   /// `received` is empty, calls it after each part of an incoming piece was stored. If the sizes of

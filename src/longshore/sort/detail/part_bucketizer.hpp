@@ -4,12 +4,12 @@
 // three times.
 #pragma once
 
+#include <longshore/core/detail/min_max.hpp>
 #include <longshore/machine/tasks.hpp>
 #include <longshore/sort/detail/bucket_ranges.hpp>
 #include <longshore/sort/detail/read_ahead.hpp>
 #include <longshore/sort/detail/write_combining_scatter.hpp>
 
-#include <algorithm>
 #include <bit>
 #include <cassert>
 #include <cstddef>
@@ -39,7 +39,7 @@ class part_bucketizer {
   [[nodiscard]] static int finest_part_bits(const ranges& of) noexcept {
     if (!of.can_be_divided()) return 0;
     const int bucket_bits = static_cast<int>(std::bit_width(of.buckets() - 1)),
-              bits = std::min(of.bits_of_bucket(), max_index_bits - bucket_bits);
+              bits = smaller(of.bits_of_bucket(), max_index_bits - bucket_bits);
     return bits < min_part_bits ? 0 : bits;
   }
 
@@ -122,7 +122,7 @@ class part_bucketizer {
   static constexpr int min_part_bits = 4;
   // Each chunk is read twice from the first-level cache: the keys are checked, and then counted.
   static constexpr std::size_t chunk_items =
-      std::max<std::size_t>(16, std::bit_floor((std::size_t{8} << 10) / sizeof(Item)));
+      larger<std::size_t>(16, std::bit_floor((std::size_t{8} << 10) / sizeof(Item)));
   static constexpr std::size_t max_counter = std::size_t{1} << 31;
 
   struct task_state {
@@ -146,7 +146,7 @@ class part_bucketizer {
     std::size_t counted = 0;
     of.with_part_of(part_bits_, [&](const auto& part_of) {
       while (counted < items.size()) {
-        const auto chunk = items.subspan(counted, std::min(chunk_items, items.size() - counted));
+        const auto chunk = items.subspan(counted, smaller(chunk_items, items.size() - counted));
         if (of.first_outside(chunk, radix_key_of_) < chunk.size()) break;
         for_each_ahead(chunk.data(), chunk.size(), chunk.data() + chunk.size(),
                        [&](const Item& item, std::size_t lane) {

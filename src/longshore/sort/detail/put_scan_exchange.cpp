@@ -52,7 +52,7 @@ void put_scan_exchange::transfer(const std::byte* outgoing, const arrival_callba
                                bytes_to(target));
     count_message(target, bytes_to(target));
   }
-  if (!is_direct_) copy_own_block(outgoing, nullptr);
+  if (!is_direct_) copy_own_block(outgoing, {});
   buffer_.memory().quiet();
 }
 

@@ -6,7 +6,6 @@
 
 #include <bit>
 #include <cstdint>
-#include <functional>
 #include <type_traits>
 
 namespace longshore::detail {
@@ -56,7 +55,13 @@ struct item_radix_key {
   using type = unsigned_of_size<sizeof(key)>;
   [[no_unique_address]] Projection projection;
   [[nodiscard]] type operator()(const Item& item) const noexcept {
-    return radix_key_of<key>(std::invoke(projection, item));
+    // As std::invoke would: <functional> takes long to compile.
+    if constexpr (std::is_member_object_pointer_v<Projection>)
+      return radix_key_of<key>(item.*projection);
+    else if constexpr (std::is_member_function_pointer_v<Projection>)
+      return radix_key_of<key>((item.*projection)());
+    else
+      return radix_key_of<key>(projection(item));
   }
 };
 

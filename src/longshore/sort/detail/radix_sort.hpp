@@ -3,6 +3,7 @@
 // radix sort.
 #pragma once
 
+#include <longshore/core/detail/min_max.hpp>
 #include <longshore/machine/tasks.hpp>
 #include <longshore/sort/detail/growable_buffer.hpp>
 #include <longshore/sort/detail/lsd_radix_sort.hpp>
@@ -10,8 +11,6 @@
 #include <longshore/sort/detail/read_ahead.hpp>
 #include <longshore/sort/detail/write_combining_scatter.hpp>
 
-#include <algorithm>
-#include <atomic>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -53,7 +52,7 @@ class radix_sorter {
     for (int task = 0; task < workers_.count() && count > 0; ++task) {
       const index_range share = static_share(whole_.items, task, workers_.count());
       if (position >= share.end) continue;
-      const std::size_t in_share = std::min(count, share.end - position);
+      const std::size_t in_share = smaller(count, share.end - position);
       count_into(tasks_[static_cast<std::size_t>(task)].counts, items, in_share, whole_);
       items += in_share;
       position += in_share;
@@ -114,8 +113,8 @@ class radix_sorter {
     if (items == 0) return 0;
     const int needed = static_cast<int>(std::bit_width((items * sizeof(Item) - 1) / part_bytes));
     if (needed == 0) return 0;
-    const int max_bits = std::min(max_split_bits, bits);
-    int best = std::min(needed, max_bits);
+    const int max_bits = smaller(max_split_bits, bits);
+    int best = smaller(needed, max_bits);
     for (int more = best + 1; more <= max_bits && items >> more >= min_part_items; ++more)
       if (radix_passes(bits - more) < radix_passes(bits - best)) best = more;
     return best;
@@ -166,7 +165,7 @@ class radix_sorter {
       if (count * sizeof(Item) > oversized_bytes)
         oversized.push_back(part);
       else
-        largest = std::max(largest, count);
+        largest = larger(largest, count);
     }
     sort_parts(parts, starts, range, largest);
     for (const std::size_t part : oversized) {
@@ -222,11 +221,11 @@ class radix_sorter {
   // free, and uses scratch memory of its own, which stays in the cache.
   void sort_parts(Item* parts, const std::vector<std::size_t>& starts, const item_range& range,
                   std::size_t largest) {
-    std::atomic<std::size_t> next_part = 0;
+    std::size_t next_part = 0;
     workers_.run([&](int task) {
       auto& state = tasks_[static_cast<std::size_t>(task)];
       Item* const scratch = reinterpret_cast<Item*>(state.scratch.grow(largest * sizeof(Item)));
-      const auto take_part = [&] { return next_part.fetch_add(1, std::memory_order_relaxed); };
+      const auto take_part = [&] { return __atomic_fetch_add(&next_part, 1, __ATOMIC_RELAXED); };
       std::size_t next = take_part();
       for (std::size_t part; (part = next) < range.parts();) {
         next = take_part();

@@ -30,7 +30,7 @@ class aligned_keys {
 template <class Key>
 using radix_key = unsigned_of_size<sizeof(Key)>;
 template <class Key>
-using whole_item = item_radix_key<Key, std::identity>;
+using whole_item = item_radix_key<Key, item_is_key>;
 
 // Sorts three times with `task_count` tasks: none, half and all of the items are counted before the
 // sort.
@@ -72,7 +72,7 @@ void check_sort(std::size_t count, Key lowest, std::uint64_t span, std::uint64_t
   for (auto& key : keys)
     key = key_from_radix_key<Key>(static_cast<radix_key<Key>>(
         first + (span == ~std::uint64_t{0} ? random() : random.below(span + 1))));
-  check_sorter<Key>(keys, std::identity{}, static_cast<radix_key<Key>>(first),
+  check_sorter<Key>(keys, item_is_key{}, static_cast<radix_key<Key>>(first),
                     static_cast<radix_key<Key>>(first + span), task_count);
 }
 

@@ -3,8 +3,8 @@
 #pragma once
 
 #include <longshore/core/bytes.hpp>
+#include <longshore/core/detail/min_max.hpp>
 
-#include <algorithm>
 #include <cstddef>
 
 namespace longshore::detail {
@@ -20,8 +20,7 @@ inline void for_each_ahead(const Item* items, std::size_t count, const void* ahe
                            const Body& body) {
   // The compiler unrolls a step of at most 16 items. The number is even, so each step begins with
   // lane 0.
-  constexpr std::size_t step =
-      std::clamp<std::size_t>(cache_line_bytes / sizeof(Item) / 2 * 2, 2, 16);
+  constexpr std::size_t step = clamped<std::size_t>(cache_line_bytes / sizeof(Item) / 2 * 2, 2, 16);
   const auto* next = static_cast<const std::byte*>(ahead);
   std::size_t i = 0;
   for (; i + step <= count; i += step, next += step * sizeof(Item)) {

@@ -2,6 +2,8 @@
 // about equal shares, one per rank.
 #include <longshore/sort/detail/splitters.hpp>
 
+#include <algorithm>
+
 namespace longshore::detail {
 
 std::vector<item_position> choose_splitters(team& team, std::vector<item_position> samples,
@@ -33,6 +35,18 @@ std::vector<item_position> choose_splitters(team& team, std::vector<item_positio
   }
   splitters.resize(ranks - 1, all_samples.back());
   return splitters;
+}
+
+std::vector<std::size_t> section_ends(std::span<const item_position> splitters, int rank,
+                                      std::size_t items) {
+  std::vector<std::size_t> ends;
+  for (const auto& splitter : splitters)
+    if (splitter.rank == rank && splitter.position > 0 && splitter.position < items)
+      ends.push_back(splitter.position);
+  std::sort(ends.begin(), ends.end());
+  ends.erase(std::unique(ends.begin(), ends.end()), ends.end());
+  ends.push_back(items);
+  return ends;
 }
 
 }  // namespace longshore::detail

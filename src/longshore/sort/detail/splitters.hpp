@@ -2,11 +2,11 @@
 // Splitters are chosen from a sample, as in sample sort (W. D. Frazer, A. C. McKellar, JACM 1970).
 #pragma once
 
+#include <longshore/core/detail/min_max.hpp>
 #include <longshore/core/random.hpp>
 #include <longshore/sort/detail/bucket_ranges.hpp>
 #include <longshore/transport/team.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -54,12 +54,17 @@ template <class Item, class RadixKeyOf>
   for (std::size_t k = 0; k < samples.size(); ++k) {
     const double fraction =
         (static_cast<double>(k) + random.uniform()) / static_cast<double>(samples.size());
-    const std::size_t position = std::min(
+    const std::size_t position = smaller(
         items.size() - 1, static_cast<std::size_t>(fraction * static_cast<double>(items.size())));
     samples[k] = {radix_key_of(items[position]), position, rank};
   }
   return samples;
 }
+
+/// The positions, ascending, at which the sections of one rank's items end: each splitter that is an
+/// item of this rank, and the end of the items.
+[[nodiscard]] std::vector<std::size_t> section_ends(std::span<const item_position> splitters,
+                                                    int rank, std::size_t items);
 
 /// The bucket ranges for the items of one rank, section by section. A section ends at each splitter
 /// that is an item of this rank. If `together`, equal keys go to one rank, and there is one
@@ -68,17 +73,10 @@ template <class RadixKey>
 [[nodiscard]] std::vector<section_ranges<RadixKey>> ranges_at_splitters(
     std::span<const item_position> splitters, int rank, std::size_t items, bool together,
     RadixKey lowest, RadixKey highest) {
-  std::vector<std::size_t> section_ends;
-  if (!together)
-    for (const auto& splitter : splitters)
-      if (splitter.rank == rank && splitter.position > 0 && splitter.position < items)
-        section_ends.push_back(splitter.position);
-  std::sort(section_ends.begin(), section_ends.end());
-  section_ends.erase(std::unique(section_ends.begin(), section_ends.end()), section_ends.end());
-  section_ends.push_back(items);
   std::vector<section_ranges<RadixKey>> sections;
   std::size_t begin = 0;
-  for (const std::size_t end : section_ends) {
+  const auto ends = together ? std::vector{items} : section_ends(splitters, rank, items);
+  for (const std::size_t end : ends) {
     std::vector<RadixKey> last;
     std::size_t empty_buckets = 0;
     for (const auto& splitter : splitters) {
@@ -107,12 +105,12 @@ template <class RadixKey>
   const RadixKey from =
       bucket == 0
           ? lowest
-          : std::clamp(static_cast<RadixKey>(splitters[bucket - 1].radix_key), lowest, highest);
+          : clamped(static_cast<RadixKey>(splitters[bucket - 1].radix_key), lowest, highest);
   const RadixKey to =
       bucket == splitters.size()
           ? highest
-          : std::clamp(static_cast<RadixKey>(splitters[bucket].radix_key), lowest, highest);
-  return {from, std::max(from, to)};
+          : clamped(static_cast<RadixKey>(splitters[bucket].radix_key), lowest, highest);
+  return {from, larger(from, to)};
 }
 
 }  // namespace longshore::detail

@@ -145,9 +145,8 @@ void two_hop_exchange::prepare_transfer(const block_counts& counts) {
          relay_targets_.size() * sizeof(std::size_t)});
   const std::size_t my_place = place_of(team_.rank());
   std::copy(sizes[my_place].begin(), sizes[my_place].end(), relayed_from(my_place));
-  to_relays_.run(
-      message_streams::send_order::interleaved,
-      [this](int target, std::size_t bytes) { count_message(target, bytes); }, nullptr);
+  to_relays_.run(message_streams::send_order::interleaved,
+                 [this](int target, std::size_t bytes) { count_message(target, bytes); }, {});
   std::size_t staged_bytes = 0;
   for (const int source : to_relays_.from()) staged_bytes += relayed_bytes_from(place_of(source));
   staging_.grow(staged_bytes);
@@ -162,7 +161,7 @@ void two_hop_exchange::transfer(const std::byte* outgoing, const arrival_callbac
   to_relays_.begin();
   to_nodes_.begin(true);
   advance();
-  copy_own_block(outgoing, nullptr);
+  copy_own_block(outgoing, {});
   std::size_t relayed = 1;  // places whose blocks are listed for the second hop
   while (!to_relays_.is_done() || !to_nodes_.is_done())
     for (waiter wait(team_, "a free slot or a message");; wait.pause()) {
@@ -239,7 +238,7 @@ bool two_hop_exchange::advance() {
   const auto sent = [this](int target, std::size_t bytes) { count_message(target, bytes); };
   bool moved = false;
   for (auto* const streams : {&to_nodes_, &to_relays_})
-    moved |= streams->advance(message_streams::send_order::interleaved, sent, nullptr);
+    moved |= streams->advance(message_streams::send_order::interleaved, sent, {});
   return moved;
 }
 

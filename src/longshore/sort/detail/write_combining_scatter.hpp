@@ -3,11 +3,11 @@
 #pragma once
 
 #include <longshore/core/bytes.hpp>
+#include <longshore/core/detail/min_max.hpp>
 #include <longshore/core/streaming_store.hpp>
 #include <longshore/machine/pages.hpp>
 #include <longshore/sort/detail/read_ahead.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -44,10 +44,10 @@ class write_combining_scatter {
     }
     for (std::size_t begin = 0; begin < items.size(); begin += max_batch_items) {
       if (begin > 0) move_bases(to.size());
-      run_batch(items.subspan(begin, std::min(max_batch_items, items.size() - begin)), bucket_of);
+      run_batch(items.subspan(begin, smaller(max_batch_items, items.size() - begin)), bucket_of);
     }
     for (std::size_t bucket = 0; bucket < to.size(); ++bucket) {
-      copy_part(bucket, std::max(first_[bucket], begin_of_block(bucket)), next_[bucket]);
+      copy_part(bucket, larger(first_[bucket], begin_of_block(bucket)), next_[bucket]);
     }
     fence_streaming_stores();
   }
@@ -62,7 +62,7 @@ class write_combining_scatter {
   static constexpr bool fills_lines = cache_line_bytes % sizeof(Item) == 0;
   static constexpr std::uint32_t block_items =
       fills_lines ? cache_line_bytes / sizeof(Item)
-                  : std::max<std::size_t>(1, 4 * cache_line_bytes / sizeof(Item));
+                  : larger<std::size_t>(1, 4 * cache_line_bytes / sizeof(Item));
   static constexpr std::size_t block_bytes =
       fills_lines ? cache_line_bytes : round_up(block_items * sizeof(Item), cache_line_bytes);
   // Positions have 32 bits, so twice as many of them fit into the cache as pointers would. After
@@ -113,7 +113,7 @@ class write_combining_scatter {
     if (can_stream_lines && fills_lines && begin >= first_[bucket])
       stream_line(base_[bucket] + begin, lines_.data() + bucket * block_bytes);
     else
-      copy_part(bucket, std::max(first_[bucket], begin), end);
+      copy_part(bucket, larger(first_[bucket], begin), end);
   }
   void copy_part(std::size_t bucket, std::uint32_t begin, std::uint32_t end) noexcept {
     const Item* const block = reinterpret_cast<const Item*>(lines_.data()) + bucket * block_items;

@@ -40,7 +40,7 @@ class team_bound {
   team_bound(const team& ranks, const char* kind, std::unique_ptr<T> object)
       : team_(ranks), kind_(kind), object_(std::move(object)) {}
   ~team_bound() {
-    if (object_ != nullptr && team_.reports_end(kind_)) static_cast<void>(object_.release());
+    if (object_ && team_.reports_end(kind_)) static_cast<void>(object_.release());
   }
   team_bound(team_bound&&) noexcept = default;
   team_bound& operator=(team_bound&& other) noexcept {
@@ -54,10 +54,10 @@ class team_bound {
   void check_team() const { team_.check(kind_); }
   /// Throws errc::usage if there is no object. `what` names it, such as "a halo plan".
   void check_made(const char* what) const {
-    if (object_ == nullptr) [[unlikely]]
+    if (!object_) [[unlikely]]
       throw_for_empty(what);
   }
-  explicit operator bool() const noexcept { return object_ != nullptr; }
+  explicit operator bool() const noexcept { return static_cast<bool>(object_); }
   [[nodiscard]] T& operator*() const noexcept { return *object_; }
   [[nodiscard]] T* operator->() const noexcept { return object_.get(); }
 

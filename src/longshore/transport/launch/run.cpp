@@ -75,12 +75,12 @@ runtime::runtime(run_options options) : options_(with_environment(std::move(opti
 
 runtime::~runtime() = default;
 
-void runtime::run(const run_options& options, const std::function<void(team&)>& body) {
+void runtime::run(const rank_function& body) { run(options_, body); }
+
+void runtime::run(const run_options& options, const rank_function& body) {
   started_->run(options, body);
 }
 
-void run(int, char**, const std::function<void(team&)>& body) {
-  runtime(options_from_environment()).run(body);
-}
+void run(int, char**, const rank_function& body) { runtime(options_from_environment()).run(body); }
 
 }  // namespace longshore

@@ -1,10 +1,10 @@
 // Starting a run.
 #pragma once
 
+#include <longshore/core/detail/shared_function.hpp>
 #include <longshore/transport/run_options.hpp>
 #include <longshore/transport/team.hpp>
 
-#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -35,6 +35,9 @@ class started_transport;
 /// if `pin_by_default`, else 0.
 void read_pinning(run_options& options, bool pin_by_default);
 
+/// The program of a rank: any function object that takes a team.
+using rank_function = detail::shared_function<void(team&)>;
+
 /// Starts the underlying library and keeps it between runs. Some libraries, such as MPI, can be
 /// started only once in a process.
 class runtime {
@@ -48,9 +51,9 @@ class runtime {
   [[nodiscard]] const run_options& options() const noexcept { return options_; }
   /// Runs `body` once on every rank, and returns when all ranks have ended. On threads the first
   /// failure is rethrown; on other transports a failure ends all processes with status 3.
-  void run(const std::function<void(team&)>& body) { run(options_, body); }
+  void run(const rank_function& body);
   /// Runs `body` with other options. options.transport is ignored.
-  void run(const run_options& options, const std::function<void(team&)>& body);
+  void run(const run_options& options, const rank_function& body);
 
  private:
   run_options options_;
@@ -62,6 +65,6 @@ class runtime {
 /// Runs `body` on every rank, with options from the environment.
 ///
 ///     longshore::run(argc, argv, [](longshore::team& team) { team.barrier(); });
-void run(int argc, char** argv, const std::function<void(team&)>& body);
+void run(int argc, char** argv, const rank_function& body);
 
 }  // namespace longshore

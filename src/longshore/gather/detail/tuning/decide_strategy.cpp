@@ -219,3 +219,17 @@ gather_decision decide_strategy(team& team, const decision_inputs& inputs,
 }
 
 }  // namespace longshore::detail
+
+namespace longshore {
+
+detail::choices_by_size gather_decision::uniform(const gather_choice& choice) {
+  detail::choices_by_size by_size;
+  by_size.fill(choice);
+  return by_size;
+}
+
+bool gather_decision::depends_on_requests() const noexcept {
+  return by_size != uniform(by_size.front());
+}
+
+}  // namespace longshore
