@@ -30,3 +30,7 @@
 #include <longshore/transport/shareable_memory.hpp>
 #include <longshore/transport/shared_allocator.hpp>
 #include <longshore/transport/team.hpp>
+
+// For programs: no header above needs them.
+#include <algorithm>
+#include <functional>
