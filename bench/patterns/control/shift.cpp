@@ -399,9 +399,11 @@ std::optional<double> remote_shift_seconds(team& ranks, std::size_t bytes) {
   constexpr int tries = 7;
   if (why_no_peers("remote", ranks.nodes())) return std::nullopt;
   double best = std::numeric_limits<double>::infinity();
-  for (const char* const over : {"put", "channel", "alltoallv"})
-    best =
-        std::min(best, find_shift(ranks, over, "remote", bytes)->shortest_message_seconds(tries));
+  for (const std::string over : {"put", "channel", "alltoallv"}) {
+    if (over == "put" && !can_have_segments(ranks)) continue;
+    const auto shift = find_shift(ranks, over, "remote", bytes);
+    best = std::min(best, shift->shortest_message_seconds(tries));
+  }
   return best;
 }
 std::unique_ptr<measurement> make_barrier(team& ranks) {
