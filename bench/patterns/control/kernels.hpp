@@ -44,14 +44,9 @@ constexpr std::size_t pingpong_bytes = 8;  ///< the smallest message, which is a
 /// and kinds of transfer, the study tool predicts whole exchanges.
 [[nodiscard]] std::unique_ptr<measurement> make_shift(team& ranks, const std::string& over,
                                                       const std::string& pair, std::size_t bytes);
-/// Whether ranks can surely have a segment. Between hosts, windows of MPI need settings that not all
-/// machines have (docs/reference/transports.md), and a launch that tries without them fails.
-[[nodiscard]] inline bool can_have_segments(const team& ranks) {
-  return ranks.transport_name() != "mpi" || ranks.nodes().most_ranks_off_host() == 0;
-}
 /// Collective. The shortest seconds of a message of `bytes` bytes, if every rank sends one to another
-/// node and receives one at the same time: of a put (if can_have_segments()), a channel and an
-/// alltoallv, the fastest. Empty if there is one node, or nodes have different numbers of ranks.
+/// node and receives one at the same time: of a channel, an alltoallv and (over MPI on one host only)
+/// a put, the fastest. Empty if there is one node, or nodes have different numbers of ranks.
 [[nodiscard]] std::optional<double> remote_shift_seconds(team& ranks, std::size_t bytes);
 [[nodiscard]] std::unique_ptr<measurement> make_barrier(team& ranks);
 [[nodiscard]] std::unique_ptr<measurement> make_fetch_add(team& ranks, const std::string& pair);
