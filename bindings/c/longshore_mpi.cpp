@@ -1,8 +1,8 @@
-// Makes teams and grids from communicators of a program that initialises MPI itself, and aborts MPI
-// for longshore_end(). Only builds with MPI compile this file.
+// Makes teams from communicators of a program that initialises MPI itself, and aborts MPI for
+// longshore_end(). Only builds with MPI compile this file.
 #include "longshore_mpi.h"
 
-#include "grid.hpp"
+#include "fortran_communicator.hpp"
 #include "handles.hpp"
 
 #include <longshore/mpi.hpp>
@@ -39,13 +39,6 @@ run_options options_of(const longshore_team_options* given) {
   return options;
 }
 
-// MPI_Comm_f2c needs an initialised MPI. Without it the calls below fail before they look at the
-// communicator.
-MPI_Comm from_fortran(MPI_Fint communicator) {
-  return mpi::state_of_mpi() == mpi::mpi_state::running ? MPI_Comm_f2c(communicator)
-                                                        : MPI_COMM_NULL;
-}
-
 }  // namespace
 
 extern "C" {
@@ -63,20 +56,5 @@ int longshore_join(MPI_Comm communicator, const struct longshore_team_options* o
 int longshore_join_fortran(MPI_Fint communicator, const struct longshore_team_options* options,
                            longshore_team** team) {
   return longshore_join(from_fortran(communicator), options, team);
-}
-
-int longshore_grid_create_cart(longshore_team* team, MPI_Comm cartesian, const char* order,
-                               longshore_grid** grid) {
-  return guarded([&] {
-    longshore_team& owner = checked(team);
-    required(grid, "the pointer for the grid") = nullptr;
-    *grid = keep_grid(
-        owner, cart_grid(owner.ranks, cartesian, from_name<cart_order>(text_or(order, "same"))));
-  });
-}
-
-int longshore_grid_create_cart_fortran(longshore_team* team, MPI_Fint cartesian, const char* order,
-                                       longshore_grid** grid) {
-  return longshore_grid_create_cart(team, from_fortran(cartesian), order, grid);
 }
 }
