@@ -2,7 +2,7 @@
 // longshore_end(). Only builds with MPI compile this file.
 #include "longshore_mpi.h"
 
-#include "fortran_communicator.hpp"
+#include "fortran_mpi.hpp"
 #include "handles.hpp"
 
 #include <longshore/mpi.hpp>

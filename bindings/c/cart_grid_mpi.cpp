@@ -1,6 +1,6 @@
 // Makes grids from Cartesian communicators. A file of its own, so that programs without halos do not
 // link halos.
-#include "fortran_communicator.hpp"
+#include "fortran_mpi.hpp"
 #include "grid.hpp"
 #include "handles.hpp"
 #include "longshore_mpi.h"
