@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace longshore::detail {
@@ -78,10 +79,10 @@ struct exchange_program {
   std::size_t payload_bytes = 0;
 };
 
-/// Returns the bytes of an element of all fields.
-[[nodiscard]] inline std::size_t element_bytes_of(const bound_fields& memory) noexcept {
+/// Returns the bytes of an element of all these fields.
+[[nodiscard]] inline std::size_t element_bytes_of(std::span<const bound_field> fields) noexcept {
   std::size_t bytes = 0;
-  for (const auto& field : memory) bytes += field.element_bytes;
+  for (const auto& field : fields) bytes += field.element_bytes;
   return bytes;
 }
 

@@ -141,8 +141,8 @@ void device_mover::start(std::span<const combiner> combiners) {
   combiners_ = combiners;
   carrier_started_ = false;
   is_stored_ = false;
-  await_all(pending_lent_, lent_.size());
-  await_all(still_to_read_, read_.size());
+  set_all_pending(pending_lent_, lent_.size());
+  set_all_pending(still_to_read_, read_.size());
   if (!packed_.empty()) {
     if (!packs_) prepare_packs();
     packs_(device_.stream);

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace longshore::detail {
 
@@ -58,8 +59,7 @@ bool direct_peers::pays(const direct_peer& peer, const element_set& elements,
   const auto* const box = elements.box();
   // The fields of a memory of boxes are alike, so the first one decides for all.
   const auto counted = std::span(fields).first(box != nullptr ? 1 : fields.size());
-  std::size_t bytes = 0;
-  for (const auto& field : counted) bytes += elements.size() * field.element_bytes;
+  const std::size_t bytes = elements.size() * element_bytes_of(counted);
   if (policy_ >= read_policy::all) return policy_ == read_policy::all;
   if (access_.caches_of(peer.rank).packs(bytes)) return false;
   if (policy_ == read_policy::large_contiguous) {

@@ -119,9 +119,9 @@ void link_mover::start(std::span<const combiner> combiners) {
   has_kept_slots_ = false;
   store_.start(combiners);
   next_sent_ = 0;
-  await_all(pending_received_, received_.size());
-  await_all(pending_lent_, lent_.size());
-  await_all(still_to_read_, read_.size());
+  set_all_pending(pending_received_, received_.size());
+  set_all_pending(pending_lent_, lent_.size());
+  set_all_pending(still_to_read_, read_.size());
   for (const auto& lent : lent_) {
     peers_->tell_binding(*lent.to_peer);
     signal(context_.ranks, lent.to_peer->ready, exchange_, lent.peer);

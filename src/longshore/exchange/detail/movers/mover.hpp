@@ -120,7 +120,7 @@ template <class Links>
 }
 
 /// An exchange begins: all links, by number, are pending.
-inline void await_all(std::vector<std::size_t>& pending, std::size_t links) {
+inline void set_all_pending(std::vector<std::size_t>& pending, std::size_t links) {
   pending.resize(links);
   std::iota(pending.begin(), pending.end(), std::size_t{0});
 }

@@ -28,7 +28,8 @@ struct exchanged_field {
                                 const std::array<std::size_t, 3>& size) const noexcept;
 };
 
-/// The fields of a plan, or the first of each group, and what this rank knows of those of its neighbours.
+/// The fields of a plan, or the first of each group, and what this rank knows of those of its
+/// neighbours.
 struct plan_fields {
   const rank_grid& grid;
   std::span<const exchanged_field> mine;
