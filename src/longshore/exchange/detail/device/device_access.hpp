@@ -25,18 +25,20 @@ struct field_place {
 /// An event that a plan holds.
 class held_event {
  public:
-  held_event(device_driver& driver, int device)
-      : driver_(driver), device_(device), event_(driver.take_event(device)) {}
-  ~held_event() { driver_.give_back(device_, event_); }
+  held_event(device_driver& driver, int device, bool for_processes = false)
+      : driver_(driver),
+        device_(device),
+        for_processes_(for_processes),
+        event_(driver.take_event(device, for_processes)) {}
+  ~held_event() { driver_.give_back(device_, for_processes_, event_); }
   held_event(const held_event&) = delete;
   held_event& operator=(const held_event&) = delete;
   [[nodiscard]] const device_event& operator*() const noexcept { return *event_; }
-  /// By which peers of the process find the event.
-  [[nodiscard]] const device_event* address() const noexcept { return event_; }
 
  private:
   device_driver& driver_;
   int device_;
+  bool for_processes_;
   const device_event* event_;
 };
 

@@ -16,11 +16,6 @@ element_set bytes_at(std::size_t offset, std::size_t bytes) {
   return element_box{static_cast<std::ptrdiff_t>(offset), {bytes, 1, 1}, {1, 0, 0}};
 }
 
-// The event that a peer has told, together with the counter that was read before.
-const device_event& event_of(const std::atomic<const void*>& told) {
-  return *static_cast<const device_event*>(told.load(std::memory_order_relaxed));
-}
-
 bound_field packed_field(const bound_field& like, std::byte* data) {
   return {data, static_cast<std::ptrdiff_t>(like.element_bytes), like.element_bytes};
 }
@@ -36,8 +31,12 @@ device_mover::device_mover(const mover_context& context, plan_device& device,
       round_(number),
       combines_(round.combines),
       staged_context_{context.ranks, staged_memories_, context.workers},
-      packed_event_(device.driver, device.device),
-      stored_event_(device.driver, device.device) {
+      packed_event_(device.driver, device.device, !context.ranks.is_one_process()),
+      stored_event_(device.driver, device.device, !context.ranks.is_one_process()) {
+  if (peers != nullptr) {
+    told_packed_ = peers->tell_event(device.driver, number, 0, *packed_event_);
+    told_stored_ = peers->tell_event(device.driver, number, 1, *stored_event_);
+  }
   staged_context_.awaited = context.awaited;
   exchange_round staged{.pairs = round.pairs, .grid = round.grid};
   for (const auto& out : round.outgoing) add_outgoing(out, staged);
@@ -150,10 +149,17 @@ void device_mover::start(std::span<const combiner> combiners) {
   device_.driver.record(device_.device, device_.stream, *packed_event_);
   for (const auto& lent : lent_) {
     peers_->tell_binding(*lent.to_peer);
-    lent.to_peer->ready_event.store(packed_event_.address(), std::memory_order_relaxed);
+    lent.to_peer->ready_event.store(told_packed_, std::memory_order_relaxed);
     signal(context_.ranks, lent.to_peer->ready, exchange_, lent.peer);
   }
   set_state();
+}
+
+// Later work of the stream follows an event of a peer, told with the counter that was read before.
+void device_mover::wait_for(direct_peer& peer, const std::atomic<const void*>& told) {
+  device_.driver.wait(device_.device, device_.stream,
+                      peers_->event_of(peer, told.load(std::memory_order_relaxed), device_.driver,
+                                       device_.device));
 }
 
 void device_mover::progress() {
@@ -169,14 +175,14 @@ void device_mover::progress() {
     auto& read = read_[i];
     if (read.from_peer->ready.load(std::memory_order_acquire) < exchange_) return false;
     if (peers_->follow(*read.source, round_, read.binding)) forget_stores();
-    driver.wait(device_.device, device_.stream, event_of(read.from_peer->ready_event));
+    wait_for(*read.source, read.from_peer->ready_event);
     return true;
   });
   if (!is_stored_ && still_to_read_.empty() && carrier_started_ && carrier_->has_arrived()) store();
   std::erase_if(pending_lent_, [&](std::size_t i) {
     auto& lent = lent_[i];
     if (lent.from_peer->taken.load(std::memory_order_acquire) < exchange_) return false;
-    driver.wait(device_.device, device_.stream, event_of(lent.from_peer->taken_event));
+    wait_for(*lent.source, lent.from_peer->taken_event);
     return true;
   });
   set_state();
@@ -191,7 +197,7 @@ void device_mover::store() {
   }
   device_.driver.record(device_.device, device_.stream, *stored_event_);
   for (const auto& read : read_) {
-    read.to_peer->taken_event.store(stored_event_.address(), std::memory_order_relaxed);
+    read.to_peer->taken_event.store(told_stored_, std::memory_order_relaxed);
     signal(context_.ranks, read.to_peer->taken, exchange_, read.peer);
   }
   is_stored_ = true;

@@ -59,6 +59,7 @@ class device_mover final : public mover {
   void forget_stores() { copies_ = nullptr, sums_.clear(); }
   void prepare_packs();
   void prepare_stores();
+  void wait_for(direct_peer& peer, const std::atomic<const void*>& told);
   void store();
   void set_state() noexcept;
 
@@ -83,6 +84,7 @@ class device_mover final : public mover {
   };
   std::vector<field_sums> sums_;
   held_event packed_event_, stored_event_;
+  const void *told_packed_ = nullptr, *told_stored_ = nullptr;
   std::span<const combiner> combiners_;
   std::uint64_t exchange_ = 0;
   bool is_staged_ = false, carrier_started_ = false, is_stored_ = true;
