@@ -169,6 +169,7 @@ void launch(int device, device_stream stream, unsigned blocks, void (*kernel)(Pa
 class cuda_devices final : public device_driver {
  public:
   [[nodiscard]] std::string_view name() const noexcept override { return "cuda"; }
+  [[nodiscard]] bool is_known_to_libraries() const noexcept override { return true; }
 
   [[nodiscard]] int device_of(const void* address) override {
     cudaPointerAttributes attributes{};

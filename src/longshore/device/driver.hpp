@@ -76,6 +76,8 @@ class device_driver {
  public:
   virtual ~device_driver() = default;
   [[nodiscard]] virtual std::string_view name() const noexcept = 0;
+  /// Whether libraries such as MPI may know the memory of these devices.
+  [[nodiscard]] virtual bool is_known_to_libraries() const noexcept = 0;
 
   /// The device in whose memory an address lies, or -1 for memory of the host.
   [[nodiscard]] virtual int device_of(const void* address) = 0;

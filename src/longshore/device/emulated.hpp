@@ -42,7 +42,13 @@ class emulated_devices final : public detail::device_driver {
   /// The number of launches of copies and sums until now.
   [[nodiscard]] std::size_t launches() const noexcept { return launches_; }
 
+  /// For tests. Whether the test lets libraries use memory of the devices.
+  bool lets_libraries_use_memory = false;
+
   [[nodiscard]] std::string_view name() const noexcept override { return "emulated"; }
+  [[nodiscard]] bool is_known_to_libraries() const noexcept override {
+    return lets_libraries_use_memory;
+  }
   [[nodiscard]] int device_of(const void* address) override;
   [[nodiscard]] int device_of(device_stream stream) override;
   [[nodiscard]] int current_device() override;

@@ -22,6 +22,10 @@ struct field_place {
 [[nodiscard]] field_place place_of(const team& ranks, const rank_memories& memories,
                                    std::span<const std::size_t> elements);
 
+/// Which packed messages the transport's library takes from memory of a device: none, those that are
+/// posted between nodes, or all. Others are packed into memory of the host.
+enum class device_messages { none, posted, all };
+
 /// An event that a plan holds.
 class held_event {
  public:
@@ -59,6 +63,7 @@ struct plan_device {
   device_stream stream;
   held_event done;          ///< the end of the exchange on `stream`
   bool is_enqueued = true;  ///< whether all work of the exchange is on `stream`
+  device_messages messages = device_messages::none;
 };
 
 }  // namespace longshore::detail

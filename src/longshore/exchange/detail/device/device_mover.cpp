@@ -2,14 +2,13 @@
 #include <longshore/exchange/detail/device/device_mover.hpp>
 
 #include <longshore/exchange/detail/device/device_pieces.hpp>
+#include <longshore/exchange/detail/movers/posted_messages.hpp>
 #include <longshore/exchange/device_installation.hpp>
 
 #include <algorithm>
 
 namespace longshore::detail {
 namespace {
-
-constexpr int outgoing_memory = 0, incoming_memory = 1;
 
 // Bytes of a buffer.
 element_set bytes_at(std::size_t offset, std::size_t bytes) {
@@ -38,18 +37,28 @@ device_mover::device_mover(const mover_context& context, plan_device& device,
     told_stored_ = peers->tell_event(device.driver, number, 1, *stored_event_);
   }
   staged_context_.awaited = context.awaited;
+  staged_context_.posts_in_place = true;
   exchange_round staged{.pairs = round.pairs, .grid = round.grid};
   for (const auto& out : round.outgoing) add_outgoing(out, staged);
   for (const auto& in : round.incoming) add_incoming(in, staged);
-  if (staged_bytes_ > 0) staging_ = device.driver.allocate_pinned(staged_bytes_);
+  if (on_host_.bytes > 0) on_host_.memory = device.driver.allocate_pinned(on_host_.bytes);
+  if (on_device_.bytes > 0)
+    on_device_.memory = device.driver.allocate(device.device, on_device_.bytes);
   is_staged_ = !staged.outgoing.empty() || !staged.incoming.empty();
-  const bound_field bytes{staging_.get(), 1, 1};
-  staged_memories_ = {{bytes}, {bytes}};
+  for (const auto* const in : {&on_host_, &on_device_})
+    staged_memories_.resize(staged_memories_.size() + 2, {{in->memory.get(), 1, 1}});
   std::stable_sort(stored_.begin(), stored_.end(), [](const auto& a, const auto& b) {
     return std::pair(a.part.contributor, a.part.number) <
            std::pair(b.part.contributor, b.part.number);
   });
   carrier_ = make(staged_context_, staged);
+}
+
+device_mover::staging& device_mover::staging_for(int peer) noexcept {
+  using enum device_messages;
+  const bool is_on_device =
+      device_.messages == all || (device_.messages == posted && is_posted(context_, peer));
+  return is_on_device ? on_device_ : on_host_;
 }
 
 void device_mover::add_outgoing(const outgoing_message& out, exchange_round& staged) {
@@ -61,20 +70,19 @@ void device_mover::add_outgoing(const outgoing_message& out, exchange_round& sta
           {out.peer, peer->signals_from_peer + round_, peer->signals_to_peer + round_, peer});
     return;
   }
-  const std::size_t begin = staged_bytes_;
+  auto& in = staging_for(out.peer);
+  const std::size_t begin = in.bytes;
   for (const auto& part : out.parts) {
-    packed_.push_back({part, staged_bytes_});
-    staged_bytes_ =
-        packed_layout(context_.memory(part.memory), part.elements.size(), staged_bytes_).end();
+    packed_.push_back({part, &in, in.bytes});
+    in.bytes = packed_layout(context_.memory(part.memory), part.elements.size(), in.bytes).end();
   }
-  staged.outgoing.push_back(
-      {out.peer, {{outgoing_memory, bytes_at(begin, staged_bytes_ - begin)}}});
-  staged_bytes_ = round_up(staged_bytes_, cache_line_bytes);
+  staged.outgoing.push_back({out.peer, {{in.outgoing, bytes_at(begin, in.bytes - begin)}}});
+  in.bytes = round_up(in.bytes, cache_line_bytes);
 }
 
 void device_mover::add_incoming(const incoming_message& in, exchange_round& staged) {
   const auto add = [&](const rank_memories* sender) {
-    for (const auto& part : in.parts) stored_.push_back({part, sender, 0});
+    for (const auto& part : in.parts) stored_.push_back({part, sender});
   };
   if (in.peer == context_.ranks.rank() && staged.pairs.empty()) {
     transfers_.copied += payload_bytes(context_, in);
@@ -87,25 +95,25 @@ void device_mover::add_incoming(const incoming_message& in, exchange_round& stag
           {in.peer, peer->signals_from_peer + round_, peer->signals_to_peer + round_, peer});
     return add(&peer->memories);
   }
-  const std::size_t begin = staged_bytes_;
+  auto& to = staging_for(in.peer);
+  const std::size_t begin = to.bytes;
   for (const auto& part : in.parts) {
-    stored_.push_back({part, nullptr, staged_bytes_});
-    staged_bytes_ =
-        packed_layout(context_.memory(part.memory), part.elements.size(), staged_bytes_).end();
+    stored_.push_back({part, nullptr, &to, to.bytes});
+    to.bytes = packed_layout(context_.memory(part.memory), part.elements.size(), to.bytes).end();
   }
-  const auto bytes = bytes_at(begin, staged_bytes_ - begin);
-  staged.incoming.push_back({in.peer, {{incoming_memory, bytes, outgoing_memory, bytes, in.peer}}});
-  staged_bytes_ = round_up(staged_bytes_, cache_line_bytes);
+  const auto bytes = bytes_at(begin, to.bytes - begin);
+  staged.incoming.push_back({in.peer, {{to.incoming, bytes, to.outgoing, bytes, in.peer}}});
+  to.bytes = round_up(to.bytes, cache_line_bytes);
 }
 
 void device_mover::prepare_packs() {
   piece_collector packs;
-  for (const auto& [part, offset] : packed_) {
+  for (const auto& [part, in, offset] : packed_) {
     const auto& memory = context_.memory(part.memory);
     const packed_layout layout(memory, part.elements.size(), offset);
     const element_set packed(0, part.elements.size());
     for (std::size_t k = 0; k < memory.size(); ++k)
-      packs.add({packed, packed_field(memory[k], staging_.get() + layout.offset(k))},
+      packs.add({packed, packed_field(memory[k], in->memory.get() + layout.offset(k))},
                 {part.elements, memory[k]});
   }
   packs_ = device_.driver.prepare(device_.device, packs.pieces());
@@ -113,7 +121,7 @@ void device_mover::prepare_packs() {
 
 void device_mover::prepare_stores() {
   std::map<std::size_t, piece_collector> stores;  // by field; all in one if they are copied
-  for (const auto& [part, sender, offset] : stored_) {
+  for (const auto& [part, sender, in, offset] : stored_) {
     const auto& memory = context_.memory(part.memory);
     const packed_layout layout(memory, part.elements.size(), offset);
     const element_set packed(0, part.elements.size());
@@ -121,7 +129,7 @@ void device_mover::prepare_stores() {
       auto& pieces = stores[combines_ ? static_cast<std::size_t>(memory[k].number) : 0];
       if (sender == nullptr)
         pieces.add({part.elements, memory[k]},
-                   {packed, packed_field(memory[k], staging_.get() + layout.offset(k))});
+                   {packed, packed_field(memory[k], in->memory.get() + layout.offset(k))});
       else
         pieces.add(
             {part.elements, memory[k]},
