@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 TYPES = [
@@ -76,13 +77,13 @@ PLANS[3] |= {"how": "how, ", "how_declared": "integer(c_int), intent(in) :: how"
 MORE = [{"more": f"u{number}"} for number in range(2, 9)]  # the fields of a call after the first one
 # Calls that begin an operation take a stream. Lines with <on> are those of a call on a stream.
 STREAM: dict[str, dict[str, str | None]] = {"start_": {"stream": ", stream", "on": ""}, "": {"stream": "", "on": None}}
-PHASES = [{"phase": "start"} | STREAM["start_"], {"phase": "exchange"} | STREAM[""]]
+PHASES = [{"phase": "start", **STREAM["start_"]}, {"phase": "exchange", **STREAM[""]}]
 COMBINING = [
-    {"combining": f"{start}{name}"} | STREAM[start] for name in ("accumulate", "assemble") for start in ("", "start_")
+    {"combining": f"{start}{name}", **STREAM[start]} for name in ("accumulate", "assemble") for start in ("", "start_")
 ]
 PLACES = [{"kind": "int32"}, {"kind": "int64"}]  # the integers of the places of ghosts
-UPDATES = [{"start": start} | streamed for start, streamed in STREAM.items()]  # begins an operation, or completes it
-LOOPS = {
+UPDATES = [{"start": start, **of_stream} for start, of_stream in STREAM.items()]  # begins an operation, or completes it
+LOOPS: dict[str, Sequence[Mapping[str, str | None]]] = {
     "type": TYPES, "field": TYPES + COMPLEX, "rank": RANKS, "value": VALUES, "plan": PLANS, "more": MORE,
     "phase": PHASES, "combining": COMBINING, "update": UPDATES, "place": PLACES,
 }  # fmt: skip
@@ -185,7 +186,7 @@ def calls_text(template: str, header: str) -> str:
 
 
 def call_text(name: str, result: str, arguments: str, *, takes_stream: bool) -> str:
-    """Return the procedure that calls a function of C. takes_stream: the header has a function ..._on, too."""
+    """Return the procedure that calls a function of C. If takes_stream, C also has ..._on."""
     this, *more = [" ".join(argument.split()) for argument in arguments.split(",")]
     owner = this.removeprefix("const ").partition("*")[0]
     takes, kind, of_result = "this, ierr", "", ""
