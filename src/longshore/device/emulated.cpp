@@ -153,8 +153,8 @@ std::shared_ptr<std::byte> emulated_devices::allocate(int device, std::size_t by
 
 std::shared_ptr<std::byte> emulated_devices::map(std::shared_ptr<const int> file, std::size_t bytes,
                                                  int device) {
-  void* const hidden = ::mmap(nullptr, bytes, device < 0 ? PROT_READ | PROT_WRITE : PROT_NONE,
-                              MAP_SHARED, *file, 0);
+  void* const hidden =
+      ::mmap(nullptr, bytes, device < 0 ? PROT_READ | PROT_WRITE : PROT_NONE, MAP_SHARED, *file, 0);
   void* const alias =
       device < 0 ? hidden : ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, *file, 0);
   if (hidden == MAP_FAILED || alias == MAP_FAILED)
@@ -356,7 +356,8 @@ void emulated_devices::wait(int device, device_stream stream, const detail::devi
   const auto& awaited = *static_cast<const event*>(handle.get());
   if (awaited.is_foreign)
     append(device, stream,
-           {[] {}, [counts = awaited.counts, number = awaited.counts->recorded.load()] {
+           {[] {},
+            [counts = awaited.counts, number = awaited.counts->recorded.load()] {
               return counts->reached.load(std::memory_order_acquire) >= number;
             }});
   else if (awaited.stream)

@@ -165,9 +165,9 @@ void device_mover::start(std::span<const combiner> combiners) {
 
 // Later work of the stream follows an event of a peer, told with the counter that was read before.
 void device_mover::wait_for(direct_peer& peer, const std::atomic<const void*>& told) {
-  device_.driver.wait(device_.device, device_.stream,
-                      peers_->event_of(peer, told.load(std::memory_order_relaxed), device_.driver,
-                                       device_.device));
+  device_.driver.wait(
+      device_.device, device_.stream,
+      peers_->event_of(peer, told.load(std::memory_order_relaxed), device_.driver, device_.device));
 }
 
 void device_mover::progress() {

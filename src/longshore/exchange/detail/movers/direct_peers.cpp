@@ -113,8 +113,9 @@ direct_peers::direct_peers(team& ranks, read_policy policy, std::shared_ptr<mess
   const bool is_one_process = ranks.is_one_process();
   for (const auto& memory : memories) fields_ += memory.size();
   if (!local_.empty()) {
-    description_lines_ = 1 + (memories.size() * sizeof(memory_header) +
-                              fields_ * sizeof(described_memory)) / sizeof(direct_signals);
+    description_lines_ =
+        1 + (memories.size() * sizeof(memory_header) + fields_ * sizeof(described_memory)) /
+                sizeof(direct_signals);
     board_ = access_.signals().take(
         ranks, description_lines_ + (shares_devices() ? fields_ + 2 * rounds_ : 0));
   }
@@ -296,8 +297,8 @@ const device_event& direct_peers::event_of(direct_peer& peer, const void* told,
   if (ranks_.is_one_process()) return *static_cast<const device_event*>(told);
   auto& event = peer.events[told];
   if (!event)
-    event = driver.open_event(device, value_at<device_handle>(
-                                          peer.board + reinterpret_cast<std::uintptr_t>(told)));
+    event = driver.open_event(
+        device, value_at<device_handle>(peer.board + reinterpret_cast<std::uintptr_t>(told)));
   return event;
 }
 
