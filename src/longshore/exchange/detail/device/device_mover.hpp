@@ -60,6 +60,7 @@ class device_mover final : public mover {
   void prepare_packs();
   void prepare_stores();
   void store();
+  void start_carrier();
   void set_state() noexcept;
 
   const mover_context& context_;
