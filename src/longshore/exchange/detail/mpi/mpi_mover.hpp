@@ -108,7 +108,7 @@ class mpi_mover : public detail::mover {
   [[nodiscard]] blocking_calls limit_time() {
     return {{team_.watchdog(), context_.awaited}, {context_.clock, detail::exchange_phase::wait}};
   }
-  /// Returns a guard for calls that send or receive and do not wait for the other rank.
+  /// Returns a guard for calls that send a message, or begin to send or receive one.
   [[nodiscard]] detail::timed_phase sending() const {
     return {context_.clock, detail::exchange_phase::send};
   }
