@@ -29,7 +29,7 @@ constexpr long max_iterations = 1'000'000'000;
 struct typed_options {
   // Indexed by option name without dashes, one value per occurrence of the option
   std::map<std::string, std::vector<std::string>> values;
-  bool no_verify = false, no_shuffle = false, no_noise_probe = false, help = false;
+  bool no_verify = false, no_shuffle = false, no_noise_probe = false, phases = false, help = false;
 };
 
 void add_options(CLI::App& app, const pattern& pattern, typed_options& typed) {
@@ -51,11 +51,17 @@ void add_options(CLI::App& app, const pattern& pattern, typed_options& typed) {
   app.add_flag("--no-noise-probe", typed.no_noise_probe,
                "leave out the noise probe and the line probe before each repetition")
       ->group("Common options");
+  if (pattern.times_phases)
+    app.add_flag("--phases", typed.phases,
+                 "after each timed repetition, time the phases of another one: pack, send, wait, "
+                 "unpack")
+        ->group("Common options");
   app.add_flag("-h,--help", typed.help, "this text")->group("Common options");
 }
 
 std::vector<std::string> option_names(const pattern& pattern) {
   std::vector<std::string> names{"--no-verify", "--no-shuffle", "--no-noise-probe", "--help"};
+  if (pattern.times_phases) names.emplace_back("--phases");
   for (const auto& factor : pattern.factors) names.push_back("--" + factor.name);
   for (const auto& option : common_options()) names.push_back("--" + option.name);
   return names;
@@ -154,6 +160,7 @@ sweep_options sweep_options_of(const typed_options& typed) {
   options.verify = verification_of(typed);
   options.shuffle = !typed.no_shuffle;
   options.noise_probe = !typed.no_noise_probe;
+  options.phases = typed.phases;
   return options;
 }
 

@@ -40,7 +40,13 @@ pattern sample_pattern() {
 
 const std::vector<pattern>& patterns() {
   static const std::vector<pattern> patterns{sample_pattern(),
-                                             {"halo", "exchanges", {}, {}, {}, {}}};
+                                             {.name = "halo",
+                                              .help = "exchanges",
+                                              .factors = {},
+                                              .examples = {},
+                                              .why_not = {},
+                                              .make = {},
+                                              .times_phases = true}};
   return patterns;
 }
 
@@ -122,6 +128,15 @@ TEST(CommandLine, an_unknown_pattern_is_answered_with_the_known_ones) {
   expect_refusal({"gathre"}, {"'gathre'", "gather, halo", "did you mean 'gather'?"});
   expect_refusal({}, {"gather, halo"});
   expect_refusal({"--ranks", "2"}, {"--ranks", "the pattern comes first"});
+}
+
+TEST(CommandLine, phases_are_timed_on_request_and_only_of_patterns_that_can) {
+  EXPECT_FALSE(parse({"halo"}).options.phases);
+  EXPECT_TRUE(parse({"halo", "--phases"}).options.phases);
+  EXPECT_NE(parse({"halo", "--help"}).text.find("--phases"), std::string::npos);
+  expect_refusal({"halo", "--phase"}, {"did you mean '--phases'?"});
+  expect_refusal({"gather", "--phases"}, {"--phases is no option of gather"});
+  EXPECT_EQ(parse({"gather", "--help"}).text.find("--phases"), std::string::npos);
 }
 
 TEST(CommandLine, an_unknown_option_is_answered_with_a_similar_one) {

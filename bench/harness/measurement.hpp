@@ -22,10 +22,11 @@ using phase_seconds = std::vector<std::pair<std::string, double>>;
 /// Statistics over ranks of one timed repetition, in seconds of one operation.
 struct repetition {
   double max = 0, median = 0, min = 0, mean = 0;
-  phase_seconds phases = {};              ///< maximum over ranks
-  std::vector<double> phase_minima = {};  ///< minimum over ranks, in the order of phases
-  double real_seconds = 0;                ///< of the host, to simulate the operation; else 0
-  double events = 0;                      ///< of a simulation, for the operation of all ranks
+  phase_seconds phases = {};  ///< maximum over ranks
+  /// Minimum and mean over ranks, in the order of phases
+  std::vector<double> phase_minima = {}, phase_means = {};
+  double real_seconds = 0;  ///< of the host, to simulate the operation; else 0
+  double events = 0;        ///< of a simulation, for the operation of all ranks
 };
 
 /// Statistics over the timed repetitions of a variant, in seconds of one operation. The value of a
@@ -74,7 +75,11 @@ class measurement {
   [[nodiscard]] virtual bool repeatable() const { return true; }
   /// One operation: the timed part.
   virtual void run() = 0;
-  /// Seconds of each phase of the last run on this rank. Empty if the operation has no phases.
+  /// Whether the following operations time their phases. Called for patterns with times_phases,
+  /// whose operations do not time them before.
+  virtual void time_phases([[maybe_unused]] bool on) {}
+  /// Seconds of each phase of the last run on this rank. Empty if the operation has no phases, or
+  /// does not time them.
   [[nodiscard]] virtual phase_seconds phases() const { return {}; }
   /// Waiting and traffic of the phases of the last run. Empty if unknown.
   [[nodiscard]] virtual std::vector<phase_cost> phase_costs() const { return {}; }

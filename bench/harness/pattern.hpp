@@ -109,6 +109,7 @@ struct pattern {
   /// Throws errc::usage if the requested levels make no sense together. Called once on each
   /// process, before any rank is started.
   std::function<void(const std::map<std::string, std::vector<json>>& levels_by_factor)> check = {};
+  bool times_phases = false;  ///< whether phases can be timed on request (--phases)
 };
 
 }  // namespace longshore::bench

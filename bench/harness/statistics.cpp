@@ -36,12 +36,13 @@ repetition repetition_of(std::vector<double> seconds_of_ranks) {
           .mean = sum / static_cast<double>(seconds_of_ranks.size())};
 }
 
-phase_seconds median_phase_minima(std::span<const repetition> repetitions) {
+phase_seconds median_phases(std::span<const repetition> repetitions,
+                            std::vector<double> repetition::*seconds) {
   phase_seconds medians;
   const auto& first = repetitions.front();
-  for (std::size_t i = 0; i < first.phase_minima.size(); ++i)
-    medians.emplace_back(first.phases[i].first, median_of(repetitions, [i](const repetition& r) {
-                           return r.phase_minima[i];
+  for (std::size_t i = 0; i < first.phases.size(); ++i)
+    medians.emplace_back(first.phases[i].first, median_of(repetitions, [&](const repetition& r) {
+                           return (r.*seconds)[i];
                          }));
   return medians;
 }

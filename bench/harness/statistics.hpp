@@ -15,10 +15,11 @@ namespace longshore::bench {
 /// Statistics of one repetition without its phases. REQUIRES: not empty.
 [[nodiscard]] repetition repetition_of(std::vector<double> seconds_of_ranks);
 
-/// Median over repetitions of phase_minima, by name of the phase. In a phase that all ranks end
-/// together, this is the time since the last rank began the phase. REQUIRES: not empty, and the
-/// same phases in all repetitions.
-[[nodiscard]] phase_seconds median_phase_minima(std::span<const repetition> repetitions);
+/// Median over repetitions of phase_minima or phase_means, by name of the phase. In a phase that all
+/// ranks end together, the minimum is the time since the last rank began the phase. REQUIRES: not
+/// empty, and the same phases in all repetitions.
+[[nodiscard]] phase_seconds median_phases(std::span<const repetition> repetitions,
+                                          std::vector<double> repetition::*seconds);
 
 /// REQUIRES: not empty, and the same phases in all repetitions.
 [[nodiscard]] summary summary_of(std::span<const repetition> repetitions);

@@ -222,6 +222,19 @@ class sweeper {
     if (line_probe_) state.cache_line_seconds.push_back(line_probe_->measure());
     state.repetitions.push_back(time_repetition(team_, *state.measured, state.iterations,
                                                 counters_ ? &*counters_ : nullptr, &state.counts));
+    if (setting_.options.phases) time_phases(state);
+  }
+
+  // Phases have a repetition of their own, because reading the clock for each message takes time,
+  // which must not be in the other figures.
+  void time_phases(variant_state& state) {
+    state.measured->time_phases(true);
+    repetition timed = time_repetition(team_, *state.measured, state.iterations);
+    state.measured->time_phases(false);
+    auto& latest = state.repetitions.back();
+    latest.phases = std::move(timed.phases);
+    latest.phase_minima = std::move(timed.phase_minima);
+    latest.phase_means = std::move(timed.phase_means);
   }
 
   void visit_untimed(variant_state& state) {
@@ -251,8 +264,10 @@ class sweeper {
                           .repetitions = static_cast<int>(state.repetitions.size()),
                           .iterations = state.iterations,
                           .made_once = keep_,
-                          .seconds = summary_of(state.repetitions),
-                          .median_phase_minima = median_phase_minima(state.repetitions)};
+                          .seconds = summary_of(state.repetitions)};
+    result.median_phase_minima = median_phases(state.repetitions, &repetition::phase_minima);
+    if (setting_.options.phases)
+      result.median_phase_means = median_phases(state.repetitions, &repetition::phase_means);
     if (probe_)
       result.probe_seconds =
           team_.allreduce_value(quantile(state.probe_seconds, 0.5), reduction::max);

@@ -35,6 +35,7 @@ struct sweep_options {
   std::uint64_t seed = 122222;
   verification verify = verification::all;
   bool shuffle = true, noise_probe = true;
+  bool phases = false;  ///< whether phases are timed, for patterns with times_phases
 };
 
 /// The result of a variant, after its last repetition.
@@ -53,6 +54,7 @@ struct variant_result {
   /// Line probe. Nothing without a noise probe, if no ranks share a node, or if ranks share cores.
   std::optional<cache_line_seconds> cache_line = {};
   phase_seconds median_phase_minima = {};  ///< see statistics.hpp
+  phase_seconds median_phase_means = {};   ///< empty unless sweep_options::phases
   traffic moved = {};                      ///< traffic of all ranks in one operation
   std::vector<metric> metrics = {};
   json facts = json::object();  ///< measurement::collect_facts() and counters

@@ -45,7 +45,7 @@ void touch_fresh_pages() {
 
 struct call_counts {
   int alive = 0, max_alive = 0, made = 0;
-  std::map<std::string, int> runs, resets, timed, verified;
+  std::map<std::string, int> runs, runs_with_phases, resets, timed, verified;
 };
 
 class dummy final : public measurement {
@@ -67,6 +67,7 @@ class dummy final : public measurement {
   [[nodiscard]] bool repeatable() const override { return name_ != "once"; }
   void run() override {
     const int runs = ++counts_.runs[name_];
+    if (times_phases_) ++counts_.runs_with_phases[name_];
     if (name_ == "memory") throw std::bad_alloc();
     if (name_ == "fails" && team_.rank() == team_.size() - 1 && runs == 2)
       fail(errc::transport, "a cable is out");
@@ -81,7 +82,9 @@ class dummy final : public measurement {
   [[nodiscard]] std::vector<phase_cost> phase_costs() const override {
     return {{"second", waited_, {.messages = 1}}};
   }
-  [[nodiscard]] std::vector<std::pair<std::string, double>> phases() const override {
+  void time_phases(bool on) override { times_phases_ = on; }
+  [[nodiscard]] phase_seconds phases() const override {
+    if (name_ == "on request" && !times_phases_) return {};
     return {{"second", 2.0 + team_.rank()}};
   }
   [[nodiscard]] bool verify() override {
@@ -101,6 +104,7 @@ class dummy final : public measurement {
   std::string name_;
   call_counts& counts_;
   std::vector<char> ballast_;
+  bool times_phases_ = false;
   double waited_ = 0;
 };
 
@@ -292,6 +296,28 @@ TEST(Sweep, gives_seconds_phases_and_traffic_of_all_ranks) {
     ASSERT_EQ(result.median_phase_minima.size(), 1U);
     EXPECT_EQ(result.median_phase_minima[0].first, "second");
     EXPECT_DOUBLE_EQ(result.median_phase_minima[0].second, 2.0);
+  });
+}
+
+TEST(Sweep, times_phases_on_request_in_repetitions_of_their_own) {
+  longshore::testing::spmd([](team& team) {
+    const auto run =
+        sweep_dummies(team, {"on request"}, {.repetitions = 3, .iterations = 2, .phases = true});
+    EXPECT_EQ(run.calls.runs.at("on request"), 1 + 3 * 2 * 2);
+    EXPECT_EQ(run.calls.runs_with_phases.at("on request"), 3 * 2);
+    EXPECT_EQ(run.calls.resets.at("on request"), 1 + 3 * 2) << "each repetition has fresh input";
+    EXPECT_EQ(run.calls.timed.at("on request"), 3);
+    const auto none = sweep_dummies(team, {"on request"}, {.repetitions = 1, .iterations = 1});
+    EXPECT_TRUE(none.calls.runs_with_phases.empty());
+    if (team.rank() != 0) return;
+    const auto &timed = run.heard.results.at(0), &untimed = none.heard.results.at(0);
+    ASSERT_EQ(timed.median_phase_means.size(), 1U);
+    EXPECT_EQ(timed.median_phase_means[0].first, "second");
+    EXPECT_DOUBLE_EQ(timed.median_phase_means[0].second, 2.0 + (team.size() - 1) / 2.0);
+    EXPECT_DOUBLE_EQ(timed.median_phase_minima.at(0).second, 2.0);
+    EXPECT_DOUBLE_EQ(timed.seconds.phases.at(0).second, 1.0 + team.size());
+    EXPECT_TRUE(untimed.seconds.phases.empty());
+    EXPECT_TRUE(untimed.median_phase_means.empty());
   });
 }
 

@@ -56,10 +56,10 @@ repetition time_repetition(team& team, measurement& measured, long iterations,
         static_cast<double>(team.costs()->events() - events) / static_cast<double>(iterations);
   }
   for (std::size_t phase = 0; phase < phases.size(); ++phase) {
-    const auto seconds = column_of_ranks(phase + 1);
-    const auto [min, max] = std::minmax_element(seconds.begin(), seconds.end());
-    timed.phases.emplace_back(phases[phase].first, *max);
-    timed.phase_minima.push_back(*min);
+    const auto seconds = repetition_of(column_of_ranks(phase + 1));
+    timed.phases.emplace_back(phases[phase].first, seconds.max);
+    timed.phase_minima.push_back(seconds.min);
+    timed.phase_means.push_back(seconds.mean);
   }
   return timed;
 }

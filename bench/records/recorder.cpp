@@ -95,6 +95,8 @@ void recorder::result(const variant_result& measured) {
   if (!measured.seconds.phases.empty()) record["phases"] = by_name(measured.seconds.phases);
   if (!measured.median_phase_minima.empty())
     record["phases_least"] = by_name(measured.median_phase_minima);
+  if (!measured.median_phase_means.empty())
+    record["phases_mean"] = by_name(measured.median_phase_means);
   record["traffic"] = {{"messages", measured.moved.messages},
                        {"payload_bytes", measured.moved.payload_bytes},
                        {"wire_bytes", measured.moved.wire_bytes},

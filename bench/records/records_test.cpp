@@ -94,6 +94,22 @@ TEST_F(RecordFile, holds_samples_and_results_as_documented) {
             json::parse(R"({"record":"end","status":"ok","results":1,"wrong":0,"skipped":1})"));
 }
 
+TEST_F(RecordFile, holds_the_phases_that_were_asked_for) {
+  record_file file(path_.string());
+  recorder written("halo", file, false);
+  auto result = sample_result("agp", 2);
+  result.seconds.phases = {{"pack", 0.2}};
+  result.median_phase_minima = {{"pack", 0.1}};
+  written.result(result);
+  result.median_phase_means = {{"pack", 0.15}};
+  written.result(result);
+  const auto records = lines();
+  EXPECT_FALSE(records[0].contains("phases_mean"));
+  EXPECT_EQ(records[1].at("phases"), json::parse(R"({"pack":0.2})"));
+  EXPECT_EQ(records[1].at("phases_least"), json::parse(R"({"pack":0.1})"));
+  EXPECT_EQ(records[1].at("phases_mean"), json::parse(R"({"pack":0.15})"));
+}
+
 TEST_F(RecordFile, is_readable_after_every_line) {
   record_file file(path_.string());
   for (std::size_t i = 0; i < 5; ++i) {
@@ -212,6 +228,17 @@ TEST(Table, shows_whether_a_figure_is_per_node_or_per_rank) {
   EXPECT_NE(
       lines[1].find("  bandwidth GB/s per node  rank_bandwidth GB/s per rank  all GB/s  median"),
       std::string::npos);
+}
+
+TEST(Table, shows_the_means_of_phases_that_were_timed) {
+  auto timed = sample_result("timed", 4);
+  timed.median_phase_means = {{"pack", 0.002}, {"wait", 3e-6}};
+  const auto lines = lines_of(table(std::vector<table_row>{sample_result("not", 5), timed}, false));
+  ASSERT_EQ(lines.size(), 6U);
+  EXPECT_NE(lines[1].find("     p90     pack     wait  verified"), std::string::npos) << lines[1];
+  EXPECT_NE(lines[2].find("  220 ms        -        -       yes"), std::string::npos) << lines[2];
+  EXPECT_NE(lines[3].find("  275 ms  2.00 ms  3.00 us       yes"), std::string::npos) << lines[3];
+  EXPECT_EQ(lines[4], "pack, wait: means over the ranks, in repetitions of their own");
 }
 
 TEST(Table, rounds_numbers_for_people) {

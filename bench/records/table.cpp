@@ -134,14 +134,26 @@ std::string figure_of(const variant_result& row, const std::string& column) {
   return "-";
 }
 
+// The names of the phases that some row has.
+std::vector<std::string> phase_columns(const std::vector<const variant_result*>& ran) {
+  std::vector<std::string> names;
+  for (const auto* row : ran)
+    if (names.empty())
+      for (const auto& phase : row->median_phase_means) names.push_back(phase.first);
+  return names;
+}
+
 line line_of(const variant_result& row, const std::vector<std::string>& factors,
-             const std::vector<std::string>& figures, bool winner) {
+             const std::vector<std::string>& figures, std::size_t phases, bool winner) {
   line row_line{{winner ? "*" : ""}, winner, row.verified == false};
   for (const auto& factor : factors) row_line.cells.push_back(level_of(row.levels, factor));
   for (const auto& column : figures) row_line.cells.push_back(figure_of(row, column));
   row_line.cells.push_back(seconds_text(row.seconds.median));
   row_line.cells.push_back(seconds_text(row.seconds.p10));
   row_line.cells.push_back(seconds_text(row.seconds.p90));
+  const auto& means = row.median_phase_means;
+  for (std::size_t i = 0; i < phases; ++i)
+    row_line.cells.push_back(i < means.size() ? seconds_text(means[i].second) : "-");
   row_line.cells.push_back(verified_text(row));
   return row_line;
 }
@@ -173,11 +185,18 @@ std::string table_of_measured(const std::vector<const variant_result*>& ran, boo
   line head{{""}};
   for (const auto& factor : factors) head.cells.push_back(factor);
   head.cells.insert(head.cells.end(), figures.begin(), figures.end());
-  for (const char* name : {"median", "p10", "p90", "verified"}) head.cells.emplace_back(name);
+  const auto phases = phase_columns(ran);
+  for (const char* name : {"median", "p10", "p90"}) head.cells.emplace_back(name);
+  head.cells.insert(head.cells.end(), phases.begin(), phases.end());
+  head.cells.emplace_back("verified");
   std::vector<line> lines{head};
-  for (const auto* row : ran) lines.push_back(line_of(*row, factors, figures, best.contains(row)));
+  for (const auto* row : ran)
+    lines.push_back(line_of(*row, factors, figures, phases.size(), best.contains(row)));
   std::string text = constant.empty() ? "" : constant + "\n";
   text += aligned(lines, factors.size(), colour);
+  if (!phases.empty())
+    text += fmt::format("{}: means over the ranks, in repetitions of their own\n",
+                        fmt::join(phases, ", "));
   if (best.empty()) return text;
   std::vector<std::string> chosen;
   std::copy_if(factors.begin(), factors.end(), std::back_inserter(chosen), is_choice);

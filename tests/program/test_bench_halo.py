@@ -89,6 +89,34 @@ def test_fields_in_device_memory_are_verified_and_recorded(run: Run, tmp_path: P
     assert all(r["device"]["copy_bandwidth"] > 0 for r in results)
 
 
+@pytest.mark.parametrize("transport", THREADS_FIRST)
+@pytest.mark.parametrize(
+    "measured",
+    [
+        ["--mode", "direct,channel,waitall,persistent,sendrecv,rma-pscw"],
+        ["--memory", "device", "--mode", "direct,channel,waitall"],
+        ["--contiguous", "10"],
+        ["--boxes", "3", "--operation", "exchange,assemble"],
+    ],
+)
+def test_phases_are_timed_on_request(run: Run, tmp_path: Path, transport: str, measured: list[str]) -> None:
+    size = ["--repetitions", "2", "--iterations", "2", *([] if "--contiguous" in measured else ["--domain", "6,5,4"])]
+    for phases in ([], ["--phases"]):
+        done = run(EMULATED, "halo", *measured, *size, *phases, "--json", "r", transport=transport, ranks=2)
+        assert done.returncode == 0, done.stderr
+        results = results_of(tmp_path / "r")
+        assert results
+        assert all(result["verified"] is True for result in results)
+        assert all(("phases" in result) == bool(phases) for result in results)
+        assert ("unpack" in done.stdout) == bool(phases)
+    for result in results:
+        assert list(result["phases_mean"]) == ["pack", "send", "wait", "unpack"]
+        assert sum(result["phases_mean"].values()) > 0
+        for phase, mean in result["phases_mean"].items():
+            assert 0 <= result["phases_least"][phase] <= mean * 1.001
+            assert mean <= 1.001 * result["phases"][phase]
+
+
 def test_device_memory_without_a_device_is_refused(run: Run) -> None:
     done = run(BENCH, "halo", "--memory", "device", transport="threads", ranks=1, CUDA_VISIBLE_DEVICES="")
     assert done.returncode != 0

@@ -61,6 +61,20 @@ def test_results_are_right_and_times_are_the_same_twice(pattern: str, machine: s
     check_pattern(pattern, 12, machine, tmp_path)
 
 
+@pytest.mark.parametrize("pattern", ["halo", "ghost"])
+def test_the_phases_of_an_exchange_add_up_to_its_time(pattern: str, tmp_path: Path) -> None:
+    machine = ["--machine", str(MACHINES / "cray-xc.toml"), "--ranks", "12", "--ranks-per-node", "4"]
+    words = [pattern, *PATTERNS[pattern], "--repetitions", "1", "--phases", "--json", str(tmp_path / "r")]
+    done = simulate(*words, *machine)
+    assert done.returncode == 0, done.stderr
+    samples, results = (of_kind(read_records(tmp_path / "r"), kind) for kind in ("sample", "result"))
+    sums = {str(r["variant"]): sum(r["phases_mean"].values()) for r in results if "skipped" not in r}
+    assert len(sums) == len(samples) > 1
+    for sample in samples:
+        of_sample = sums[str(sample["variant"])]
+        assert sample["seconds"]["min"] * (1 - 1e-9) <= of_sample <= sample["seconds"]["max"] * (1 + 1e-9)
+
+
 @pytest.mark.thorough
 @pytest.mark.parametrize("pattern", list(PATTERNS))
 def test_512_ranks(pattern: str, tmp_path: Path) -> None:

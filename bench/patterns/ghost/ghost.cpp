@@ -136,7 +136,8 @@ pattern ghost_pattern() {
           .make = make,
           .settle = settle,
           .symmetric_bytes = needed_symmetric_bytes,
-          .check = check};
+          .check = check,
+          .times_phases = true};
 }
 
 }  // namespace longshore::bench

@@ -5,6 +5,7 @@
 #include "harness/pattern.hpp"
 #include "patterns/ghost/ghost_mesh.hpp"
 #include "patterns/memory_check.hpp"
+#include "patterns/plan_measurement.hpp"
 
 #include <longshore/core/error.hpp>
 #include <longshore/core/random.hpp>
@@ -42,10 +43,11 @@ struct element_bits {
 };
 
 template <class T>
-class ghost_measurement : public measurement {
+class ghost_measurement : public plan_measurement {
  public:
   ghost_measurement(team& ranks, const variant& levels, const launch_facts& facts)
-      : team_(ranks),
+      : plan_measurement(ranks),
+        team_(ranks),
         operation_(levels.at("operation") == "update" ? ghost_operation::update
                                                       : ghost_operation::accumulate),
         field_count_(levels.at("fields").get<std::size_t>()),

@@ -34,10 +34,13 @@ block_layout boxes_of(const team& ranks, const variant& levels, std::uint64_t se
 
 // Before each repetition all cells get new values, so that results of an earlier exchange are wrong.
 template <class T>
-class box_measurement final : public measurement {
+class box_measurement final : public plan_measurement {
  public:
   box_measurement(team& ranks, const variant& levels, const launch_facts& facts)
-      : team_(ranks), operation_(operation_of(levels)), tag_(mix_bits(facts.seed)) {
+      : plan_measurement(ranks),
+        team_(ranks),
+        operation_(operation_of(levels)),
+        tag_(mix_bits(facts.seed)) {
     const auto count = levels.at("fields").get<std::size_t>();
     const double bytes_per_cell = static_cast<double>(count * sizeof(T));
     const auto domain = triple<double>(levels.at("domain"));

@@ -178,14 +178,16 @@ pattern halo_pattern() {
                        "--mode channel,waitall,persistent",
                        "mpirun -n 8 longshore-bench halo --placement cart,auto,levels --node 1,1,1 "
                        "--core 2,2,2",
-                       "longshore-bench halo --ranks 2 --memory device --mode direct,channel",
+                       "longshore-bench halo --ranks 2 --memory device --mode direct,channel "
+                       "--phases",
                        "longshore-bench halo --ranks 2 --boxes 0,8 --centring cell,vertex "
                        "--operation exchange,assemble"},
           .why_not = why_not_here,
           .make = measure_halo,
           .settle = settle,
           .symmetric_bytes = needed_symmetric_bytes,
-          .check = check_levels};
+          .check = check_levels,
+          .times_phases = true};
 }
 
 }  // namespace longshore::bench

@@ -4,6 +4,7 @@
 
 #include "harness/pattern.hpp"
 #include "patterns/halo/placement_factors.hpp"
+#include "patterns/plan_measurement.hpp"
 
 #include <longshore/halo/cell_check.hpp>
 #include <longshore/halo/halo_exchange.hpp>
@@ -38,10 +39,10 @@ namespace longshore::bench {
 [[nodiscard]] std::vector<metric> exchange_metrics(team& ranks, const traffic& moved,
                                                    const summary& seconds);
 
-class exchange_measurement : public measurement {
+class exchange_measurement : public plan_measurement {
  public:
   exchange_measurement(team& team, const variant& levels)
-      : options_(grid_of(levels)), grid_(team, options_) {}
+      : plan_measurement(team), options_(grid_of(levels)), grid_(team, options_) {}
 
   [[nodiscard]] std::vector<metric> metrics(const summary& seconds) override {
     return exchange_metrics(grid_.ranks(), moved(), seconds);

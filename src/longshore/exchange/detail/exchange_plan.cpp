@@ -40,6 +40,7 @@ exchange_plan::exchange_plan(team& ranks, plan_setup setup, plan_arguments argum
       by_(setup.by),
       memory_(std::move(setup.memory)),
       types_(std::move(setup.types)),
+      clock_(phase_clock::of(ranks)),
       context_{ranks_,
                memory_->memories(),
                setup.workers,
@@ -411,6 +412,8 @@ void exchange_plan::start(std::span<const std::size_t> programs,
   if (in_flight_)
     fail(errc::usage, "a {} exchange was started while it is in flight: call wait() in between",
          name_);
+  context_.clock = clock_.start_exchange();
+  const timed_phase starting(context_.clock, exchange_phase::send);
   check_stream(stream);
   freed_check_.check();
   if (direct_peers_) direct_peers_->check_mapped();
@@ -434,7 +437,9 @@ void exchange_plan::start(std::span<const std::size_t> programs,
   in_flight_ = true;
   current_round_ = 0;
   start_round();
-  if (!waits_by_calls_) current_[0]->by->progress();
+  if (waits_by_calls_) return;
+  const timed_phase polling(context_.clock, exchange_phase::wait);
+  current_[0]->by->progress();
 }
 
 // Continues the rounds that have begun, and returns whether all rounds are done. A round whose
@@ -467,6 +472,7 @@ void exchange_plan::finish() {
 }
 
 void exchange_plan::start_round() {
+  const timed_phase starting(context_.clock, exchange_phase::send);
   const auto& round = *current_[current_round_];
   round.by->start(round.combines ? std::span<const combiner>(combiners_)
                                  : std::span<const combiner>());
@@ -480,6 +486,7 @@ int exchange_plan::awaited_peer() const {
 
 bool exchange_plan::test() {
   if (!in_flight_) return true;
+  const timed_phase timed(context_.clock, exchange_phase::wait);
   if (!device_) return progress();
   if (!device_->is_enqueued && !progress()) return false;
   in_flight_ = !device_->driver.is_done(*device_->done);
@@ -491,11 +498,13 @@ void exchange_plan::wait(std::optional<device_stream> stream) {
     fail(errc::usage, "wait() on a {} exchange that was not started: start an operation first",
          name_);
   check_stream(stream);
+  const timed_phase timed(context_.clock, exchange_phase::wait);
   if (!device_) return run_to_end();
   if (!device_->is_enqueued) run_to_end();
   if (stream) {
     if (*stream != device_->stream) device_->driver.wait(device_->device, *stream, *device_->done);
   } else {
+    const timed_phase unpacking(context_.clock, exchange_phase::unpack);
     for (waiter waiting(ranks_, "work on a device"); !device_->driver.is_done(*device_->done);
          waiting.pause()) {
     }

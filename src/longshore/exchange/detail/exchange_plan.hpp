@@ -125,6 +125,7 @@ class exchange_plan {
   std::unique_ptr<plan_memory> memory_;
   std::vector<const element_type*> types_;
   freed_memory_check freed_check_;
+  phase_clock& clock_;
   mover_context context_;
   std::optional<direct_peers> direct_peers_;
   field_place place_;

@@ -150,7 +150,9 @@ void device_mover::start(std::span<const combiner> combiners) {
   is_stored_ = false;
   set_all_pending(pending_lent_, lent_.size());
   set_all_pending(still_to_read_, read_.size());
+  staged_context_.clock = context_.clock;
   if (!packed_.empty()) {
+    const timed_phase packing(context_.clock, exchange_phase::pack);
     if (!packs_) prepare_packs();
     packs_(device_.stream);
   }
@@ -173,10 +175,11 @@ void device_mover::wait_for(direct_peer& peer, const std::atomic<const void*>& t
 void device_mover::progress() {
   auto& driver = device_.driver;
   // The buffers of the exchange before are free, too: its work on the stream was earlier.
-  if (!carrier_started_ && (!is_staged_ || driver.is_done(*packed_event_))) {
-    carrier_->start({});
-    carrier_started_ = true;
-  }
+  const bool is_packed = carrier_started_ || !is_staged_ || driver.is_done(*packed_event_);
+  // The time until the next call belongs to what this rank waits for.
+  if (context_.clock != nullptr) [[unlikely]]
+    context_.clock->enter(is_packed ? exchange_phase::wait : exchange_phase::pack);
+  if (is_packed && !carrier_started_) start_carrier();
   if (carrier_started_ && !carrier_->is_done()) carrier_->progress();
   before_polls(context_.ranks);
   std::erase_if(still_to_read_, [&](std::size_t i) {
@@ -198,6 +201,7 @@ void device_mover::progress() {
 
 // All messages have arrived, and this rank may read those that are lent.
 void device_mover::store() {
+  const timed_phase unpacking(context_.clock, exchange_phase::unpack);
   if (!stored_.empty()) {
     if (!copies_ && sums_.empty()) prepare_stores();
     if (copies_) copies_(device_.stream);
@@ -211,12 +215,20 @@ void device_mover::store() {
   is_stored_ = true;
 }
 
+void device_mover::start_carrier() {
+  const timed_phase sending(context_.clock, exchange_phase::send);
+  carrier_->start({});
+  carrier_started_ = true;
+}
+
 // For sequences of MPI calls, which read and lend nothing.
 void device_mover::complete() {
   if (!carrier_started_) {
-    device_.driver.synchronise(*packed_event_);
-    carrier_->start({});
-    carrier_started_ = true;
+    {
+      const timed_phase packing(context_.clock, exchange_phase::pack);
+      device_.driver.synchronise(*packed_event_);
+    }
+    start_carrier();
   }
   if (!carrier_->is_done()) carrier_->complete();
   if (!is_stored_) store();

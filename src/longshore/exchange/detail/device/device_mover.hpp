@@ -71,6 +71,7 @@ class device_mover final : public mover {
   void prepare_stores();
   void wait_for(direct_peer& peer, const std::atomic<const void*>& told);
   void store();
+  void start_carrier();
   void set_state() noexcept;
 
   const mover_context& context_;

@@ -145,6 +145,7 @@ void link_mover::send() {
     auto& out = sent_[next_sent_];
     std::byte* const slot = out.channel->reserve();
     if (slot == nullptr) return;
+    const timed_phase sending(context_.clock, exchange_phase::send);
     out.message.pack(context_, slot);
     out.channel->commit(out.message.bytes());
   }
@@ -189,7 +190,9 @@ void link_mover::progress() {
     return lent_[i].from_peer->taken.load(std::memory_order_acquire) >= exchange_;
   });
   set_state();
-  if (is_done_ && posted_) posted_->prepare_next();
+  if (!is_done_ || !posted_) return;
+  const timed_phase posting(context_.clock, exchange_phase::send);
+  posted_->prepare_next();
 }
 
 int link_mover::awaited_peer() const {

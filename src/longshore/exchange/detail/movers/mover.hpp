@@ -7,6 +7,7 @@
 #include <longshore/exchange/detail/exchange_program.hpp>
 #include <longshore/exchange/detail/movers/carrier.hpp>
 #include <longshore/exchange/detail/plan_memory.hpp>
+#include <longshore/exchange/phase_clock.hpp>
 #include <longshore/exchange/transfers.hpp>
 #include <longshore/machine/tasks.hpp>
 #include <longshore/transport/cost_sink.hpp>
@@ -48,6 +49,7 @@ struct mover_context {
   /// then packed by stores that bypass the caches.
   bool knows_caches = false;
   const char* awaited = "a message";  ///< in messages about a wait that takes too long
+  phase_clock* clock = nullptr;       ///< null if the exchange is not timed
 
   [[nodiscard]] const bound_fields& memory(int number) const noexcept {
     return memories[static_cast<std::size_t>(number)];
@@ -66,11 +68,13 @@ class message_packer {
   [[nodiscard]] std::size_t memory_bytes() const noexcept;
   [[nodiscard]] std::size_t payload_bytes() const noexcept { return payload_bytes_; }
   void pack(const mover_context& context, std::byte* message) const {
+    const timed_phase packing(context.clock, exchange_phase::pack);
     pack(context, parts_, message);
     context.charge_copy(context.ranks.rank(), payload_bytes_, lines_);
   }
   /// Packs part `number` alone to its place in the message.
   void pack_part(const mover_context& context, std::size_t number, std::byte* message) const {
+    const timed_phase packing(context.clock, exchange_phase::pack);
     pack(context, std::span(parts_).subspan(number, 1), message);
   }
 
@@ -214,6 +218,7 @@ class message_store {
 template <class F>
 void message_store::arrive(std::size_t i, const std::byte* packed, const F& finished,
                            bool is_in_place) {
+  const timed_phase unpacking(context_.clock, exchange_phase::unpack);
   auto& message = messages_[i];
   message.packed = packed;
   message.has_arrived = true;

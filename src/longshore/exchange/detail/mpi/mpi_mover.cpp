@@ -117,6 +117,7 @@ void mpi_mover::complete() {
 }
 
 void mpi_mover::store_all() {
+  const detail::timed_phase unpacking(context_.clock, detail::exchange_phase::unpack);
   if (store_.copies_boxes()) {
     if (!copies_) {
       copies_.emplace(detail::copy_source::messages);

@@ -99,9 +99,19 @@ class mpi_mover : public detail::mover {
   /// Like receive_into(), but messages arrive in the memories of the plan. REQUIRES: each is
   /// contiguous there.
   void receive_in_place(const exchange_round& round);
-  /// Returns a guard for calls that block. If the guard exists longer than the timeout of the team,
-  /// the watchdog ends the process.
-  [[nodiscard]] watchdog::section limit_time() { return {team_.watchdog(), context_.awaited}; }
+  struct blocking_calls {
+    watchdog::section deadline;
+    detail::timed_phase waiting;
+  };
+  /// Returns a guard for calls that block, whose time is that of waiting. If the guard exists longer
+  /// than the timeout of the team, the watchdog ends the process.
+  [[nodiscard]] blocking_calls limit_time() {
+    return {{team_.watchdog(), context_.awaited}, {context_.clock, detail::exchange_phase::wait}};
+  }
+  /// Returns a guard for calls that send a message, or begin to send or receive one.
+  [[nodiscard]] detail::timed_phase sending() const {
+    return {context_.clock, detail::exchange_phase::send};
+  }
   [[nodiscard]] MPI_Comm comm() const noexcept { return team_.comm(); }
 
   const mover_context& context_;

@@ -29,6 +29,7 @@ class pair_mover final : public mpi_mover {
   void exchange_by_colour(const call_pair& pair);
   void send_and_receive(const call_pair& pair);
   void send(const call_pair& pair) {
+    const auto calls = sending();
     const auto& out = outgoing(pair);
     pack(out);
     check(MPI_Send(out.data, out.bytes, MPI_BYTE, out.rank, out.tag, comm()), "MPI_Send");
@@ -39,12 +40,14 @@ class pair_mover final : public mpi_mover {
           "MPI_Recv");
   }
   void start_send(const call_pair& pair, MPI_Request& request) {
+    const auto calls = sending();
     const auto& out = outgoing(pair);
     pack(out);
     check(MPI_Isend(out.data, out.bytes, MPI_BYTE, out.rank, out.tag, comm(), &request),
           "MPI_Isend");
   }
   void start_receive(const call_pair& pair, MPI_Request& request) {
+    const auto calls = sending();
     const auto& in = incoming(pair);
     check(MPI_Irecv(in.data, in.bytes, MPI_BYTE, in.rank, in.tag, comm(), &request), "MPI_Irecv");
   }

@@ -36,6 +36,7 @@ class rma_mover : public mpi_mover {
   [[nodiscard]] MPI_Win window() const noexcept { return window_; }
   // Packs outgoing message i, and puts it into the window of its receiver.
   void put(std::size_t i) {
+    const auto calls = sending();
     const auto& out = outgoing_[i];
     pack(out);
     check(MPI_Put(out.data, out.bytes, MPI_BYTE, out.rank, target_offsets_[i], out.bytes, MPI_BYTE,
