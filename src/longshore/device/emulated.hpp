@@ -64,8 +64,10 @@ class emulated_devices final : public detail::device_driver {
   void wait(int device, device_stream stream, const detail::device_event& event) override;
   [[nodiscard]] bool is_done(const detail::device_event& event) override;
   void synchronise(const detail::device_event& event) override;
-  [[nodiscard]] std::optional<detail::device_handle> share_memory(const void* address) override;
-  [[nodiscard]] detail::device_handle share_event(const detail::device_event& event) override;
+  [[nodiscard]] std::optional<detail::device_handle> share_memory(int device,
+                                                                  const void* address) override;
+  [[nodiscard]] std::optional<detail::device_handle> share_event(
+      int device, const detail::device_event& event) override;
   [[nodiscard]] std::shared_ptr<std::byte> open_memory(
       int device, const detail::device_handle& handle) override;
   [[nodiscard]] detail::device_event open_event(int device,
@@ -82,22 +84,25 @@ class emulated_devices final : public detail::device_driver {
     std::byte* alias;
     std::shared_ptr<const int> file;
   };
+  struct work_queue;
+  // How often an event for processes was recorded, and reached.
+  struct shared_counts {
+    std::atomic<std::uint64_t> recorded, reached;
+  };
+  // A launch; or a wait, until another stream or an event of another process comes to a position.
   struct work {
-    std::function<void()> run;
-    std::function<bool()> is_ready = {};  // null if other processes have no part in it
+    std::function<void()> run = {};
+    std::uint64_t position = 0;
+    std::shared_ptr<work_queue> after = {};
+    std::shared_ptr<shared_counts> counts = {};
   };
   struct work_queue {
     int device;
     std::deque<work> waiting = {};
     std::uint64_t appended = 0, done = 0;
-    bool is_running = false;
     // The latest event for processes, and when it was recorded.
     std::uint64_t shared = 0;
     std::chrono::steady_clock::time_point shared_at = {};
-  };
-  // How often an event for processes was recorded, and reached.
-  struct shared_counts {
-    std::atomic<std::uint64_t> recorded, reached;
   };
   struct event {
     int device;
@@ -115,9 +120,9 @@ class emulated_devices final : public detail::device_driver {
   [[nodiscard]] std::shared_ptr<std::byte> map(std::shared_ptr<const int> file, std::size_t bytes,
                                                int device);
   [[nodiscard]] std::vector<std::shared_ptr<work_queue>> all_queues() const;
-  void run_one(work_queue& stream);
+  bool step(work_queue& stream);
   void run(work_queue& stream, std::uint64_t position);
-  void run_shared_work(const std::stop_token& stopped);
+  void run_shared_work();
 
   const int devices_;
   const bool see_each_other_;
@@ -126,7 +131,8 @@ class emulated_devices final : public detail::device_driver {
   std::map<void*, std::shared_ptr<work_queue>> streams_;
   std::map<int, std::shared_ptr<work_queue>> default_streams_;  // by device
   std::size_t launches_ = 0;
-  std::jthread runs_shared_work_;  // begins with the first event for processes
+  std::atomic<bool> has_ended_ = false;  // no other process is awaited any more
+  std::jthread runs_shared_work_;        // begins with the first event for processes
 };
 
 }  // namespace longshore::testing
