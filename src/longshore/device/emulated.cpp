@@ -5,9 +5,12 @@
 #include <longshore/device/kernels.hpp>
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <string>
 
@@ -149,7 +152,16 @@ std::byte* emulated_devices::at(const void* address, std::size_t bytes, int devi
 std::shared_ptr<std::byte> emulated_devices::allocate(int device, std::size_t bytes) {
   const std::size_t page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   bytes = std::max(page, (bytes + page - 1) / page * page);
-  return map(new_file(bytes), bytes, device);
+  auto file = new_file(bytes);
+  auto memory = map(file, bytes, device);
+  std::byte* const first = memory.get();
+  return {first, [memory = std::move(memory), file = std::move(file)](std::byte*) mutable {
+            if (::flock(*file, LOCK_EX | LOCK_NB) != 0) {
+              std::fputs("memory of an emulated device was freed, and is open elsewhere\n", stderr);
+              std::abort();
+            }
+            memory.reset();
+          }};
 }
 
 std::shared_ptr<std::byte> emulated_devices::map(std::shared_ptr<const int> file, std::size_t bytes,
@@ -314,6 +326,7 @@ std::shared_ptr<std::byte> emulated_devices::open_memory(int device,
   const auto shared = file_of(handle);
   auto file = opened(shared);
   if (*file < 0 || !can_read(device, shared.device)) return nullptr;
+  ::flock(*file, LOCK_SH);
   const auto memory = map(std::move(file), shared.bytes, shared.device);
   return {memory, memory.get() + handle.offset};
 }

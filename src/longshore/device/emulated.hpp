@@ -4,6 +4,7 @@
 // - Work on a stream does not begin before somebody waits for it, or has asked several times.
 // - Launches can only use memory of devices and pinned memory, within its bounds; and memory of
 //   another device only if their device can read it. All words are aligned.
+// - The process ends if memory is freed that another process has open.
 //
 // Processes share memory and events by memfd_create(2). Other processes wait only for work that this
 // process runs, so a thread runs the work before a shared event, some time after it was recorded.
@@ -82,7 +83,7 @@ class emulated_devices final : public detail::device_driver {
     std::size_t bytes;
     int device;  // -1 for pinned memory
     std::byte* alias;
-    std::shared_ptr<const int> file;
+    std::shared_ptr<const int> file;  // locked while another process has it open
   };
   struct work_queue;
   // How often an event for processes was recorded, and reached.
