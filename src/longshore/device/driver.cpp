@@ -71,8 +71,6 @@ device_driver* installed_driver() noexcept {
 
 bool has_devices() noexcept { return installed_driver() != nullptr; }
 
-driver_installation::driver_installation(device_driver& driver) noexcept
-    : before_(replaced.exchange(&driver)) {}
-driver_installation::~driver_installation() { replaced.store(before_); }
+device_driver* install_driver(device_driver* driver) noexcept { return replaced.exchange(driver); }
 
 }  // namespace longshore::detail

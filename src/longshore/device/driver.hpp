@@ -140,17 +140,8 @@ class device_driver {
 /// The driver of this process, or null if fields cannot lie in device memory.
 [[nodiscard]] device_driver* installed_driver() noexcept;
 
-/// Replaces the driver of this process for the life of the object. No plan exists when it begins and
-/// ends. The driver outlives all teams.
-class driver_installation {
- public:
-  explicit driver_installation(device_driver& driver) noexcept;
-  ~driver_installation();
-  driver_installation(const driver_installation&) = delete;
-  driver_installation& operator=(const driver_installation&) = delete;
-
- private:
-  device_driver* before_;
-};
+/// Replaces the driver of this process until the next call; null stands for that of CUDA. Returns the
+/// argument of the call before. REQUIRES: no plan exists. The driver outlives all teams.
+device_driver* install_driver(device_driver* driver) noexcept;
 
 }  // namespace longshore::detail

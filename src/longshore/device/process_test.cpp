@@ -120,7 +120,7 @@ TEST_F(DeviceProcess, reads_memory_of_another_process_between_events) {
     ::close(ends[0]);
     ::close(ends[1]);
     ::execl("/proc/self/exe", "other", "--gtest_also_run_disabled_tests",
-            "--gtest_filter=DeviceProcess.DISABLED_other_process", nullptr);
+            "--gtest_filter=DeviceProcess.DISABLED_other_process", "--gtest_brief=1", nullptr);
     ::_exit(127);
   }
   ::close(ends[1]);

@@ -270,7 +270,7 @@ std::unique_ptr<mover> make_device_mover(const mover_context& context, plan_devi
   return std::make_unique<device_mover>(context, device, round, peers, number, make);
 }
 
-device_installation::device_installation(device_driver& driver) : installed_(driver) {
+device_installation::device_installation(device_driver& driver) : before_(install_driver(&driver)) {
   device_movers().store(make_device_mover);
 }
 
