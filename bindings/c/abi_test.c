@@ -193,6 +193,23 @@ int longshore_box_copy_test(longshore_box_copy*, int*);
 int longshore_box_copy_wait(longshore_box_copy*);
 int longshore_box_copy_run(longshore_box_copy*);
 void longshore_box_copy_moved(const longshore_box_copy*, struct longshore_traffic*);
+int longshore_halo_start_on(longshore_halo*, const struct longshore_part*, void*);
+int longshore_halo_start_accumulate_on(longshore_halo*, int, const struct longshore_part*, void*);
+int longshore_halo_start_assemble_on(longshore_halo*, int, const struct longshore_part*, void*);
+int longshore_halo_wait_on(longshore_halo*, void*);
+int longshore_ghost_start_update_on(longshore_ghost*, void*);
+int longshore_ghost_start_accumulate_on(longshore_ghost*, int, void*);
+int longshore_ghost_start_assemble_on(longshore_ghost*, int, void*);
+int longshore_ghost_wait_on(longshore_ghost*, void*);
+int longshore_box_exchange_start_update_on(longshore_box_exchange*, const struct longshore_part*,
+                                           void*);
+int longshore_box_exchange_start_accumulate_on(longshore_box_exchange*, int,
+                                               const struct longshore_part*, void*);
+int longshore_box_exchange_start_assemble_on(longshore_box_exchange*, int,
+                                             const struct longshore_part*, void*);
+int longshore_box_exchange_wait_on(longshore_box_exchange*, void*);
+int longshore_box_copy_start_on(longshore_box_copy*, void*);
+int longshore_box_copy_wait_on(longshore_box_copy*, void*);
 int longshore_sorter_create(longshore_team*, int, size_t, const struct longshore_sort_options*,
                             longshore_sorter**);
 int longshore_sorter_free(longshore_sorter*);

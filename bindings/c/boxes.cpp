@@ -149,13 +149,15 @@ field_list fields_from(const longshore_boxes& boxes, const longshore_box_field* 
   return list;
 }
 
-int start_update(longshore_box_exchange* plan, const longshore_part* part, bool waits) {
-  return start_operation(plan, waits,
-                         [&](longshore_box_exchange& of) { of.plan.start_update(part_of(part)); });
+int start_update(longshore_box_exchange* plan, const longshore_part* part, bool waits,
+                 std::optional<device_stream> stream = {}) {
+  return start_operation(plan, waits, [&](longshore_box_exchange& of) {
+    of.plan.start_update(part_of(part), stream);
+  });
 }
 
-int start_copy(longshore_box_copy* plan, bool waits) {
-  return start_operation(plan, waits, [](longshore_box_copy& of) { of.plan.start(); });
+int start_copy(longshore_box_copy* plan, bool waits, std::optional<device_stream> stream = {}) {
+  return start_operation(plan, waits, [&](longshore_box_copy& of) { of.plan.start(stream); });
 }
 
 const box_layout& layout_of(const longshore_boxes* boxes) {
@@ -297,6 +299,22 @@ int longshore_box_exchange_test(longshore_box_exchange* plan, int* complete) {
 }
 int longshore_box_exchange_wait(longshore_box_exchange* plan) { return wait_for_operation(plan); }
 
+int longshore_box_exchange_start_update_on(longshore_box_exchange* plan,
+                                           const struct longshore_part* part, void* stream) {
+  return start_update(plan, part, false, stream);
+}
+int longshore_box_exchange_start_accumulate_on(longshore_box_exchange* plan, int reduction,
+                                               const struct longshore_part* part, void* stream) {
+  return start_accumulate(plan, reduction, part, false, stream);
+}
+int longshore_box_exchange_start_assemble_on(longshore_box_exchange* plan, int reduction,
+                                             const struct longshore_part* part, void* stream) {
+  return start_assemble(plan, reduction, part, false, stream);
+}
+int longshore_box_exchange_wait_on(longshore_box_exchange* plan, void* stream) {
+  return wait_for_operation(plan, stream);
+}
+
 int longshore_box_exchange_neighbours(const longshore_box_exchange* plan) {
   return static_cast<int>(existing(plan, "the plan").plan.neighbours());
 }
@@ -346,6 +364,13 @@ int longshore_box_copy_test(longshore_box_copy* plan, int* complete) {
   return test_operation(plan, complete);
 }
 int longshore_box_copy_wait(longshore_box_copy* plan) { return wait_for_operation(plan); }
+
+int longshore_box_copy_start_on(longshore_box_copy* plan, void* stream) {
+  return start_copy(plan, false, stream);
+}
+int longshore_box_copy_wait_on(longshore_box_copy* plan, void* stream) {
+  return wait_for_operation(plan, stream);
+}
 
 void longshore_box_copy_moved(const longshore_box_copy* plan, struct longshore_traffic* moved) {
   *moved = traffic_of(existing(plan, "the plan").plan.moved());

@@ -180,18 +180,22 @@ ghost_options options_of(const longshore_ghost_options* given) {
   return options;
 }
 
-int start_update(longshore_ghost* plan, bool waits) {
-  return start_operation(plan, waits, [](longshore_ghost& of) { of.plan.start_update(); });
+int start_update(longshore_ghost* plan, bool waits, std::optional<device_stream> stream = {}) {
+  return start_operation(plan, waits, [&](longshore_ghost& of) { of.plan.start_update(stream); });
 }
 
-int start_accumulate(longshore_ghost* plan, bool waits, const combine_choice& how) {
-  return start_operation(
-      plan, waits, [&](longshore_ghost& of) { of.plan.start_accumulate(ops_for(how, of.fields)); });
+int start_accumulate(longshore_ghost* plan, bool waits, const combine_choice& how,
+                     std::optional<device_stream> stream = {}) {
+  return start_operation(plan, waits, [&](longshore_ghost& of) {
+    of.plan.start_accumulate(ops_for(how, of.fields), stream);
+  });
 }
 
-int start_assemble(longshore_ghost* plan, bool waits, const combine_choice& how) {
-  return start_operation(
-      plan, waits, [&](longshore_ghost& of) { of.plan.start_assemble(ops_for(how, of.fields)); });
+int start_assemble(longshore_ghost* plan, bool waits, const combine_choice& how,
+                   std::optional<device_stream> stream = {}) {
+  return start_operation(plan, waits, [&](longshore_ghost& of) {
+    of.plan.start_assemble(ops_for(how, of.fields), stream);
+  });
 }
 
 }  // namespace
@@ -389,6 +393,19 @@ int longshore_ghost_test(longshore_ghost* plan, int* complete) {
   return test_operation(plan, complete);
 }
 int longshore_ghost_wait(longshore_ghost* plan) { return wait_for_operation(plan); }
+
+int longshore_ghost_start_update_on(longshore_ghost* plan, void* stream) {
+  return start_update(plan, false, stream);
+}
+int longshore_ghost_start_accumulate_on(longshore_ghost* plan, int reduction, void* stream) {
+  return start_accumulate(plan, false, reduction, stream);
+}
+int longshore_ghost_start_assemble_on(longshore_ghost* plan, int reduction, void* stream) {
+  return start_assemble(plan, false, reduction, stream);
+}
+int longshore_ghost_wait_on(longshore_ghost* plan, void* stream) {
+  return wait_for_operation(plan, stream);
+}
 
 const char* longshore_ghost_strategy(const longshore_ghost* plan) {
   return name_of(existing(plan, "the plan").plan.strategy()).data();

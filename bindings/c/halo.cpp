@@ -79,8 +79,10 @@ halo_options options_of(const longshore_halo_options* given) {
   return options;
 }
 
-int start_part(longshore_halo* plan, const longshore_part* part, bool waits) {
-  return start_operation(plan, waits, [&](longshore_halo& of) { of.plan->start(part_of(part)); });
+int start_part(longshore_halo* plan, const longshore_part* part, bool waits,
+               std::optional<device_stream> stream = {}) {
+  return start_operation(plan, waits,
+                         [&](longshore_halo& of) { of.plan->start(part_of(part), stream); });
 }
 
 }  // namespace
@@ -223,6 +225,21 @@ int longshore_halo_start_assemble_by(longshore_halo* plan, longshore_combine_fun
 int longshore_halo_assemble_by(longshore_halo* plan, longshore_combine_function function,
                                void* context, const struct longshore_part* part) {
   return start_assemble(plan, program_function{function, context}, part, true);
+}
+
+int longshore_halo_start_on(longshore_halo* plan, const struct longshore_part* part, void* stream) {
+  return start_part(plan, part, false, stream);
+}
+int longshore_halo_start_accumulate_on(longshore_halo* plan, int reduction,
+                                       const struct longshore_part* part, void* stream) {
+  return start_accumulate(plan, reduction, part, false, stream);
+}
+int longshore_halo_start_assemble_on(longshore_halo* plan, int reduction,
+                                     const struct longshore_part* part, void* stream) {
+  return start_assemble(plan, reduction, part, false, stream);
+}
+int longshore_halo_wait_on(longshore_halo* plan, void* stream) {
+  return wait_for_operation(plan, stream);
 }
 
 const char* longshore_halo_algorithm(const longshore_halo* plan) {

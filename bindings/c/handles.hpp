@@ -6,6 +6,7 @@
 #include "guard.hpp"
 #include "longshore.h"
 
+#include <longshore/device/stream.hpp>
 #include <longshore/machine/tasks.hpp>
 #include <longshore/transport/agree_on_errors.hpp>
 #include <longshore/transport/team.hpp>
@@ -164,9 +165,9 @@ int test_operation(Plan* plan, int* complete) {
   });
 }
 template <class Plan>
-int wait_for_operation(Plan* plan) {
+int wait_for_operation(Plan* plan, std::optional<device_stream> stream = {}) {
   return guarded([&] {
-    checked(plan, "the plan").operations().wait();
+    checked(plan, "the plan").operations().wait(stream);
     plan->in_flight = false;
   });
 }

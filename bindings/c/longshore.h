@@ -847,6 +847,39 @@ int longshore_box_copy_run(longshore_box_copy* plan);
 /* Stores in *moved the traffic of this rank in one copy. */
 void longshore_box_copy_moved(const longshore_box_copy* plan, struct longshore_traffic* moved);
 
+/* ---- streams of a device ---- */
+
+/* For halos, ghosts and boxes with fields in device memory: docs/guides/devices.md. A stream is a
+ * handle such as a cudaStream_t. NULL is the default stream of the device that the calling thread
+ * has chosen.
+ *
+ * - A call ..._start..._on begins the operation of the call without _on. Cells are read and written
+ *   after the work that the stream has now; without a stream, they are complete when the call
+ *   begins. If `part` is NULL, the whole plan is used.
+ * - A call ..._wait_on returns when all messages of this rank have arrived. Work that is then
+ *   appended to the stream begins after the operation. Without a stream, the operation is complete
+ *   when ..._wait returns, whatever call began it.
+ * - A stream of another device, and a stream for fields of the host, give LONGSHORE_ERROR_USAGE. */
+int longshore_halo_start_on(longshore_halo* plan, const struct longshore_part* part, void* stream);
+int longshore_halo_start_accumulate_on(longshore_halo* plan, int reduction,
+                                       const struct longshore_part* part, void* stream);
+int longshore_halo_start_assemble_on(longshore_halo* plan, int reduction,
+                                     const struct longshore_part* part, void* stream);
+int longshore_halo_wait_on(longshore_halo* plan, void* stream);
+int longshore_ghost_start_update_on(longshore_ghost* plan, void* stream);
+int longshore_ghost_start_accumulate_on(longshore_ghost* plan, int reduction, void* stream);
+int longshore_ghost_start_assemble_on(longshore_ghost* plan, int reduction, void* stream);
+int longshore_ghost_wait_on(longshore_ghost* plan, void* stream);
+int longshore_box_exchange_start_update_on(longshore_box_exchange* plan,
+                                           const struct longshore_part* part, void* stream);
+int longshore_box_exchange_start_accumulate_on(longshore_box_exchange* plan, int reduction,
+                                               const struct longshore_part* part, void* stream);
+int longshore_box_exchange_start_assemble_on(longshore_box_exchange* plan, int reduction,
+                                             const struct longshore_part* part, void* stream);
+int longshore_box_exchange_wait_on(longshore_box_exchange* plan, void* stream);
+int longshore_box_copy_start_on(longshore_box_copy* plan, void* stream);
+int longshore_box_copy_wait_on(longshore_box_copy* plan, void* stream);
+
 /* ---- sorting ---- */
 
 struct longshore_sort_options {

@@ -34,18 +34,19 @@ template <class Field>
 
 /// Starts an operation of a plan that has such operations. Waits for it if `waits`.
 template <class Plan>
-int start_accumulate(Plan* plan, const combine_choice& how, const longshore_part* given,
-                     bool waits) {
+int start_accumulate(Plan* plan, const combine_choice& how, const longshore_part* given, bool waits,
+                     std::optional<device_stream> stream = {}) {
   return start_operation(plan, waits, [&](Plan& of) {
     const exchange_part part = part_of(given);
-    of.operations().start_accumulate(ops_for(how, of.fields, part), part);
+    of.operations().start_accumulate(ops_for(how, of.fields, part), part, stream);
   });
 }
 template <class Plan>
-int start_assemble(Plan* plan, const combine_choice& how, const longshore_part* given, bool waits) {
+int start_assemble(Plan* plan, const combine_choice& how, const longshore_part* given, bool waits,
+                   std::optional<device_stream> stream = {}) {
   return start_operation(plan, waits, [&](Plan& of) {
     const exchange_part part = part_of(given);
-    of.operations().start_assemble(ops_for(how, of.fields, part), part);
+    of.operations().start_assemble(ops_for(how, of.fields, part), part, stream);
   });
 }
 

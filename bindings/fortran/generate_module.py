@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 TYPES = [
@@ -74,11 +75,15 @@ PLANS[2] |= {
 }
 PLANS[3] |= {"how": "how, ", "how_declared": "integer(c_int), intent(in) :: how", "operation": ", operation"}
 MORE = [{"more": f"u{number}"} for number in range(2, 9)]  # the fields of a call after the first one
-PHASES = [{"phase": "start"}, {"phase": "exchange"}]
-COMBINING = [{"combining": f"{start}{name}"} for name in ("accumulate", "assemble") for start in ("", "start_")]
+# Calls that begin an operation take a stream. Lines with <on> are those of a call on a stream.
+STREAM: dict[str, dict[str, str | None]] = {"start_": {"stream": ", stream", "on": ""}, "": {"stream": "", "on": None}}
+PHASES = [{"phase": "start", **STREAM["start_"]}, {"phase": "exchange", **STREAM[""]}]
+COMBINING = [
+    {"combining": f"{start}{name}", **STREAM[start]} for name in ("accumulate", "assemble") for start in ("", "start_")
+]
 PLACES = [{"kind": "int32"}, {"kind": "int64"}]  # the integers of the places of ghosts
-UPDATES = [{"start": "start_"}, {"start": ""}]  # begins an operation, or completes it
-LOOPS = {
+UPDATES = [{"start": start, **of_stream} for start, of_stream in STREAM.items()]  # begins an operation, or completes it
+LOOPS: dict[str, Sequence[Mapping[str, str | None]]] = {
     "type": TYPES, "field": TYPES + COMPLEX, "rank": RANKS, "value": VALUES, "plan": PLANS, "more": MORE,
     "phase": PHASES, "combining": COMBINING, "update": UPDATES, "place": PLACES,
 }  # fmt: skip
@@ -140,6 +145,15 @@ CALLS = {
 {IERR}
     call report({{call}}, ierr)
   end subroutine {{name}}""",
+    "action on a stream": f"""{SUBROUTINE_HEAD}
+{IERR}
+    integer(c_intptr_t), intent(in), optional :: stream
+    if (present(stream)) then
+      call report(c_longshore_{{name}}_on(this%handle, transfer(stream, c_null_ptr)), ierr)
+    else
+      call report({{call}}, ierr)
+    end if
+  end subroutine {{name}}""",
     "free": f"""{SUBROUTINE_HEAD}
 {IERR}
     integer(c_int) :: code
@@ -165,11 +179,14 @@ def calls_text(template: str, header: str) -> str:
     functions = {name: (result, arguments) for result, name, arguments in functions_of(plain_text(header))}
     bound = dict.fromkeys(re.findall(r"procedure :: \w+ => (\w+)", template))
     missing = [name for name in bound if not re.search(rf"\b(?:subroutine|function) {name}\(", template)]
-    return "\n\n".join(call_text(name, *functions[f"longshore_{name}"]) for name in missing)
+    return "\n\n".join(
+        call_text(name, *functions[f"longshore_{name}"], takes_stream=f"longshore_{name}_on" in functions)
+        for name in missing
+    )
 
 
-def call_text(name: str, result: str, arguments: str) -> str:
-    """Return the procedure that calls a function of C."""
+def call_text(name: str, result: str, arguments: str, *, takes_stream: bool) -> str:
+    """Return the procedure that calls a function of C. If takes_stream, C also has ..._on."""
     this, *more = [" ".join(argument.split()) for argument in arguments.split(",")]
     owner = this.removeprefix("const ").partition("*")[0]
     takes, kind, of_result = "this, ierr", "", ""
@@ -182,6 +199,8 @@ def call_text(name: str, result: str, arguments: str) -> str:
         call = f"c_longshore_{name}(this%handle)"
         is_code = result == "int" and not this.startswith("const ")
         form = ("free" if name.endswith("_free") else "action") if is_code else "number"
+        if takes_stream:
+            form, takes = "action on a stream", "this, ierr, stream"
         kind = {"int": "integer ", "int64_t": "integer(int64) ", "double": "real(real64) "}.get(result, "")
         if "char" in result:
             form, of_result = "text", " result(text)"
@@ -277,8 +296,9 @@ def expand(lines: list[str]) -> list[str]:
         for values in LOOPS[loop[1]]:
             body = inner
             for name, text in values.items():
-                # Lines that become empty are left out.
-                replaced = [(line, line.replace(f"<{name}>", text)) for line in body]
+                # Lines that become empty are left out, and those with a name whose text is None.
+                kept = [line for line in body if text is not None or f"<{name}>" not in line]
+                replaced = [(line, line.replace(f"<{name}>", text or "")) for line in kept]
                 body = [new for line, new in replaced if new.strip() or not line.strip()]
             out += body
         at = end

@@ -2,9 +2,11 @@
 #include <longshore/core/error.hpp>
 #include <longshore/device/kernels.hpp>
 
+#include <cuda.h>
 #include <cuda_runtime.h>
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 
 namespace longshore::detail {
@@ -38,6 +40,9 @@ class chosen_device {
 
 cudaStream_t native(device_stream stream) { return static_cast<cudaStream_t>(stream.native); }
 cudaEvent_t native(const device_event& event) { return static_cast<cudaEvent_t>(event.get()); }
+device_event owned(cudaEvent_t event) {
+  return {event, [](void* freed) { (void)cudaEventDestroy(static_cast<cudaEvent_t>(freed)); }};
+}
 
 // cudaMemcpy may return before a device has the bytes, and non-blocking streams do not wait for it.
 void copy_completely(void* to, const void* from, std::size_t bytes) {
@@ -49,6 +54,41 @@ std::shared_ptr<std::byte> device_memory(std::size_t bytes) {
   void* memory = nullptr;
   check(cudaMalloc(&memory, std::max<std::size_t>(bytes, 1)), "cudaMalloc");
   return {static_cast<std::byte*>(memory), [](std::byte* freed) { (void)cudaFree(freed); }};
+}
+
+static_assert(sizeof(cudaIpcMemHandle_t) == sizeof(device_handle::bytes) &&
+              sizeof(cudaIpcEventHandle_t) == sizeof(device_handle::bytes));
+
+template <class Native>
+device_handle handle_of(const Native& native, std::uint64_t offset = 0) {
+  device_handle made{.offset = offset};
+  std::memcpy(made.bytes.data(), &native, sizeof native);
+  return made;
+}
+template <class Native>
+Native native_handle(const device_handle& handle) {
+  Native native;
+  std::memcpy(&native, handle.bytes.data(), sizeof native);
+  return native;
+}
+
+// The first byte of the allocation in which an address lies. Only the library of the driver knows
+// it; this program does not link that library.
+std::byte* allocation_of(const void* address) {
+  using function = CUresult (*)(CUdeviceptr*, std::size_t*, CUdeviceptr);
+  static const auto find = [] {
+    void* found = nullptr;
+    cudaDriverEntryPointQueryResult result{};
+    check(cudaGetDriverEntryPointByVersion("cuMemGetAddressRange", &found, CUDART_VERSION,
+                                           cudaEnableDefault, &result),
+          "cudaGetDriverEntryPointByVersion");
+    return reinterpret_cast<function>(found);
+  }();
+  CUdeviceptr first = 0;
+  std::size_t bytes = 0;
+  const auto given = reinterpret_cast<CUdeviceptr>(address);
+  if (find == nullptr || find(&first, &bytes, given) != CUDA_SUCCESS) return nullptr;
+  return reinterpret_cast<std::byte*>(first);
 }
 
 // A copy of a list in memory of the current device. Launches may still use a list that is destroyed:
@@ -129,6 +169,7 @@ void launch(int device, device_stream stream, unsigned blocks, void (*kernel)(Pa
 class cuda_devices final : public device_driver {
  public:
   [[nodiscard]] std::string_view name() const noexcept override { return "cuda"; }
+  [[nodiscard]] bool is_known_to_libraries() const noexcept override { return true; }
 
   [[nodiscard]] int device_of(const void* address) override {
     cudaPointerAttributes attributes{};
@@ -182,11 +223,13 @@ class cuda_devices final : public device_driver {
     check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
     return {stream, [](void* freed) { (void)cudaStreamDestroy(static_cast<cudaStream_t>(freed)); }};
   }
-  [[nodiscard]] device_event make_event(int device) override {
+  [[nodiscard]] device_event make_event(int device, bool for_processes) override {
     const chosen_device chosen(device);
     cudaEvent_t event = nullptr;
-    check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "cudaEventCreateWithFlags");
-    return {event, [](void* freed) { (void)cudaEventDestroy(static_cast<cudaEvent_t>(freed)); }};
+    check(cudaEventCreateWithFlags(
+              &event, cudaEventDisableTiming | (for_processes ? cudaEventInterprocess : 0U)),
+          "cudaEventCreateWithFlags");
+    return owned(event);
   }
   void record(int device, device_stream stream, const device_event& event) override {
     const chosen_device chosen(device);
@@ -207,6 +250,49 @@ class cuda_devices final : public device_driver {
   void synchronise(const device_event& event) override {
     check(cudaEventSynchronize(native(event)), "cudaEventSynchronize");
   }
+
+  // Memory of pools and managed memory have no handles.
+  [[nodiscard]] std::optional<device_handle> share_memory(const void* address) override {
+    const auto* const first = allocation_of(address);
+    cudaIpcMemHandle_t native{};
+    if (first == nullptr ||
+        cudaIpcGetMemHandle(&native, const_cast<std::byte*>(first)) != cudaSuccess) {
+      (void)cudaGetLastError();
+      return std::nullopt;
+    }
+    return handle_of(native,
+                     static_cast<std::uint64_t>(static_cast<const std::byte*>(address) - first));
+  }
+  [[nodiscard]] device_handle share_event(const device_event& event) override {
+    cudaIpcEventHandle_t handle{};
+    check(cudaIpcGetEventHandle(&handle, native(event)), "cudaIpcGetEventHandle");
+    return handle_of(handle);
+  }
+  // The library counts how often a handle was opened.
+  [[nodiscard]] std::shared_ptr<std::byte> open_memory(int device,
+                                                       const device_handle& handle) override {
+    const chosen_device chosen(device);
+    void* first = nullptr;
+    if (cudaIpcOpenMemHandle(&first, native_handle<cudaIpcMemHandle_t>(handle),
+                             cudaIpcMemLazyEnablePeerAccess) != cudaSuccess) {
+      (void)cudaGetLastError();
+      return nullptr;
+    }
+    const std::shared_ptr<void> opened(first, [device](void* closed) {
+      const chosen_device of_memory(device);
+      (void)cudaDeviceSynchronize();
+      (void)cudaIpcCloseMemHandle(closed);
+    });
+    return {opened, static_cast<std::byte*>(first) + handle.offset};
+  }
+  [[nodiscard]] device_event open_event(int device, const device_handle& handle) override {
+    const chosen_device chosen(device);
+    cudaEvent_t event = nullptr;
+    check(cudaIpcOpenEventHandle(&event, native_handle<cudaIpcEventHandle_t>(handle)),
+          "cudaIpcOpenEventHandle");
+    return owned(event);
+  }
+
   [[nodiscard]] device_copies prepare(int device, std::span<const device_piece> given) override {
     const chosen_device chosen(device);
     std::vector<device_piece> pieces;

@@ -43,20 +43,20 @@ device_piece widened(device_piece piece) noexcept {
   return piece;
 }
 
-const device_event* device_driver::take_event(int device) {
+const device_event* device_driver::take_event(int device, bool for_processes) {
   const std::lock_guard lock(pool_mutex_);
-  auto& spare = spare_events_[device];
+  auto& spare = spare_events_[{device, for_processes}];
   if (spare.empty()) {
-    events_.push_back(std::make_unique<device_event>(make_event(device)));
+    events_.push_back(std::make_unique<device_event>(make_event(device, for_processes)));
     return events_.back().get();
   }
   const auto* const event = spare.back();
   spare.pop_back();
   return event;
 }
-void device_driver::give_back(int device, const device_event* event) {
+void device_driver::give_back(int device, bool for_processes, const device_event* event) {
   const std::lock_guard lock(pool_mutex_);
-  spare_events_[device].push_back(event);
+  spare_events_[{device, for_processes}].push_back(event);
 }
 
 device_driver* installed_driver() noexcept {

@@ -4,14 +4,17 @@
 
 #include <longshore/device/stream.hpp>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace longshore::detail {
@@ -61,12 +64,20 @@ using device_combines = std::function<void(device_stream, const device_operation
 /// A point in the work of a stream.
 using device_event = std::shared_ptr<void>;
 
+/// Tells another process of the host where memory of a device, or an event, is found.
+struct device_handle {
+  std::array<std::byte, 64> bytes{};
+  std::uint64_t offset = 0;  ///< of the address in its memory
+};
+
 /// Work on a stream is done in order, after the call that appends it. All functions throw
 /// errc::transport if the library below reports an error. Any thread may call them.
 class device_driver {
  public:
   virtual ~device_driver() = default;
   [[nodiscard]] virtual std::string_view name() const noexcept = 0;
+  /// Whether libraries such as MPI may know the memory of these devices.
+  [[nodiscard]] virtual bool is_known_to_libraries() const noexcept = 0;
 
   /// The device in whose memory an address lies, or -1 for memory of the host.
   [[nodiscard]] virtual int device_of(const void* address) = 0;
@@ -86,7 +97,8 @@ class device_driver {
   virtual void copy(void* to, const void* from, std::size_t bytes) = 0;
 
   [[nodiscard]] virtual std::shared_ptr<void> make_stream(int device) = 0;
-  [[nodiscard]] virtual device_event make_event(int device) = 0;
+  /// With `for_processes`, other processes can open the event.
+  [[nodiscard]] virtual device_event make_event(int device, bool for_processes = false) = 0;
   /// Sets the event to the end of the work that a stream of the device has now.
   virtual void record(int device, device_stream stream, const device_event& event) = 0;
   /// Work that is appended to a stream of the device from now on begins after the event, which may
@@ -98,8 +110,19 @@ class device_driver {
   virtual void synchronise(const device_event& event) = 0;
   /// An event of the driver's pool. It exists as long as the driver, because other ranks of the
   /// process may still look at it when its plan is destroyed.
-  [[nodiscard]] const device_event* take_event(int device);
-  void give_back(int device, const device_event* event);
+  [[nodiscard]] const device_event* take_event(int device, bool for_processes);
+  void give_back(int device, bool for_processes, const device_event* event);
+
+  /// Nothing if other processes cannot open the memory.
+  [[nodiscard]] virtual std::optional<device_handle> share_memory(const void* address) = 0;
+  [[nodiscard]] virtual device_handle share_event(const device_event& event) = 0;
+  /// Opens memory of another process for work of a device, and returns the address that was shared.
+  /// Null if this process or the device cannot use the memory. Releasing the memory waits for all
+  /// work of the device.
+  [[nodiscard]] virtual std::shared_ptr<std::byte> open_memory(int device,
+                                                               const device_handle& handle) = 0;
+  /// Opens an event of another process, which a stream of a device can wait for.
+  [[nodiscard]] virtual device_event open_event(int device, const device_handle& handle) = 0;
 
   /// Prepares launches on a device. The functions may be destroyed before their launches are done.
   [[nodiscard]] virtual device_copies prepare(int device, std::span<const device_piece> pieces) = 0;
@@ -108,7 +131,8 @@ class device_driver {
  private:
   std::mutex pool_mutex_;
   std::vector<std::unique_ptr<device_event>> events_;
-  std::map<int, std::vector<const device_event*>> spare_events_;  // by device
+  // By device, and whether they are for processes.
+  std::map<std::pair<int, bool>, std::vector<const device_event*>> spare_events_;
 };
 
 /// The driver of this process, or null if fields cannot lie in device memory.

@@ -4,10 +4,12 @@
 #include <longshore/core/error.hpp>
 #include <longshore/device/kernels.hpp>
 
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <cstring>
+#include <string>
 
 namespace longshore::testing {
 namespace {
@@ -17,7 +19,46 @@ using detail::device_piece;
 // How often somebody asks for an event before the work in front of it is done.
 constexpr int questions = 3;
 
+// After which time work runs for which another process may wait.
+constexpr std::chrono::milliseconds shared_delay{10};
+
 thread_local int device_of_thread = 0;
+
+// An open file, which is closed with the last copy of the result.
+std::shared_ptr<const int> closed_later(int file) {
+  return {new int(file), [](const int* opened) {
+            if (*opened >= 0) ::close(*opened);
+            delete opened;
+          }};
+}
+std::shared_ptr<const int> new_file(std::size_t bytes) {
+  auto file = closed_later(::memfd_create("longshore emulated device", MFD_CLOEXEC));
+  if (*file < 0 || ::ftruncate(*file, static_cast<off_t>(bytes)) != 0)
+    fail(errc::out_of_memory, "{} bytes of an emulated device", bytes);
+  return file;
+}
+
+// The bytes of a handle.
+struct file_handle {
+  pid_t process;
+  int file, device;
+  std::size_t bytes;
+};
+detail::device_handle handle_of(const file_handle& file, std::uint64_t offset = 0) {
+  detail::device_handle made{.offset = offset};
+  std::memcpy(made.bytes.data(), &file, sizeof file);
+  return made;
+}
+file_handle file_of(const detail::device_handle& handle) {
+  file_handle file;
+  std::memcpy(&file, handle.bytes.data(), sizeof file);
+  return file;
+}
+std::shared_ptr<const int> opened(const file_handle& shared) {
+  const auto path =
+      "/proc/" + std::to_string(shared.process) + "/fd/" + std::to_string(shared.file);
+  return closed_later(::open(path.c_str(), O_RDWR | O_CLOEXEC));
+}
 
 }  // namespace
 
@@ -67,6 +108,7 @@ detail::device_combines emulated_devices::prepare(int device, const detail::devi
 }
 
 emulated_devices::~emulated_devices() {
+  runs_shared_work_ = {};
   for (const auto& [address, memory] : allocations_) {
     ::munmap(const_cast<std::byte*>(address), memory.bytes);
     if (memory.alias != address) ::munmap(memory.alias, memory.bytes);
@@ -106,20 +148,20 @@ std::byte* emulated_devices::at(const void* address, std::size_t bytes, int devi
 std::shared_ptr<std::byte> emulated_devices::allocate(int device, std::size_t bytes) {
   const std::size_t page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   bytes = std::max(page, (bytes + page - 1) / page * page);
-  const int file = ::memfd_create("longshore emulated device", MFD_CLOEXEC);
-  void *hidden = MAP_FAILED, *alias = MAP_FAILED;
-  if (file >= 0 && ::ftruncate(file, static_cast<off_t>(bytes)) == 0) {
-    hidden = ::mmap(nullptr, bytes, device < 0 ? PROT_READ | PROT_WRITE : PROT_NONE, MAP_SHARED,
-                    file, 0);
-    alias =
-        device < 0 ? hidden : ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-  }
-  if (file >= 0) ::close(file);
+  return map(new_file(bytes), bytes, device);
+}
+
+std::shared_ptr<std::byte> emulated_devices::map(std::shared_ptr<const int> file, std::size_t bytes,
+                                                 int device) {
+  void* const hidden =
+      ::mmap(nullptr, bytes, device < 0 ? PROT_READ | PROT_WRITE : PROT_NONE, MAP_SHARED, *file, 0);
+  void* const alias =
+      device < 0 ? hidden : ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, *file, 0);
   if (hidden == MAP_FAILED || alias == MAP_FAILED)
     fail(errc::out_of_memory, "{} bytes of an emulated device", bytes);
   const std::lock_guard lock(mutex_);
   auto* const first = static_cast<std::byte*>(hidden);
-  allocations_[first] = {bytes, device, static_cast<std::byte*>(alias)};
+  allocations_[first] = {bytes, device, static_cast<std::byte*>(alias), std::move(file)};
   return {first, [this](std::byte* address) {
             const std::lock_guard held(mutex_);
             const auto found = allocations_.find(address);
@@ -176,32 +218,116 @@ int emulated_devices::device_of(device_stream stream) {
   return found == streams_.end() ? device_of_thread : found->second->device;
 }
 
-void emulated_devices::append(int device, device_stream stream, std::function<void()> work) {
+void emulated_devices::append(int device, device_stream stream, work appended) {
   const auto queue = queue_of(device, stream);
-  queue->work.push_back(std::move(work));
+  queue->waiting.push_back(std::move(appended));
   ++queue->appended;
 }
-void emulated_devices::append_launch(int device, device_stream stream, std::function<void()> work) {
+void emulated_devices::append_launch(int device, device_stream stream,
+                                     std::function<void()> launched) {
   const std::lock_guard lock(mutex_);
   ++launches_;
-  append(device, stream, std::move(work));
+  append(device, stream, {std::move(launched)});
 }
-void emulated_devices::launch(device_stream stream, std::function<void()> work) {
+void emulated_devices::launch(device_stream stream, std::function<void()> launched) {
   const std::lock_guard lock(mutex_);
-  append(device_of(stream), stream, std::move(work));
+  append(device_of(stream), stream, {std::move(launched)});
 }
 
+std::vector<std::shared_ptr<emulated_devices::work_queue>> emulated_devices::all_queues() const {
+  std::vector<std::shared_ptr<work_queue>> all;
+  for (const auto& [handle, queue] : streams_) all.push_back(queue);
+  for (const auto& [device, queue] : default_streams_) all.push_back(queue);
+  return all;
+}
+
+void emulated_devices::run_one(work_queue& stream) {
+  const auto next = std::move(stream.waiting.front());
+  stream.waiting.pop_front();
+  ++stream.done;
+  stream.is_running = true;
+  next.run();
+  stream.is_running = false;
+}
+
+// The other streams go on while a stream waits for another process, which may wait for them.
 void emulated_devices::run(work_queue& stream, std::uint64_t position) {
+  const auto can_run = [](const work_queue& queue) {
+    return !queue.waiting.front().is_ready || queue.waiting.front().is_ready();
+  };
   while (stream.done < position) {
-    const auto next = std::move(stream.work.front());
-    stream.work.pop_front();
-    ++stream.done;
-    next();
+    if (can_run(stream)) {
+      run_one(stream);
+      continue;
+    }
+    for (const auto& other : all_queues())
+      if (other.get() != &stream && !other->is_running && other->done < other->shared &&
+          can_run(*other))
+        run_one(*other);
+    std::this_thread::yield();
   }
 }
 
-detail::device_event emulated_devices::make_event(int device) {
-  return std::make_shared<event>(event{device});
+void emulated_devices::run_shared_work(const std::stop_token& stopped) {
+  while (!stopped.stop_requested()) {
+    std::this_thread::sleep_for(shared_delay / 4);
+    const std::lock_guard lock(mutex_);
+    for (const auto& queue : all_queues())
+      if (std::chrono::steady_clock::now() - queue->shared_at > shared_delay)
+        run(*queue, queue->shared);
+  }
+}
+
+detail::device_event emulated_devices::make_event(int device, bool for_processes) {
+  event made{device};
+  if (for_processes) {
+    made.file = new_file(sizeof(shared_counts));
+    made.counts = mapped_counts(*made.file);
+  }
+  return std::make_shared<event>(std::move(made));
+}
+
+std::shared_ptr<emulated_devices::shared_counts> emulated_devices::mapped_counts(int file) {
+  void* const memory =
+      ::mmap(nullptr, sizeof(shared_counts), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  if (memory == MAP_FAILED) fail(errc::out_of_memory, "an event of an emulated device");
+  return {static_cast<shared_counts*>(memory),
+          [](shared_counts* mapped) { ::munmap(mapped, sizeof(shared_counts)); }};
+}
+
+std::optional<detail::device_handle> emulated_devices::share_memory(const void* address) {
+  const std::lock_guard lock(mutex_);
+  if (device_of(address) < 0) return std::nullopt;
+  const auto* const byte = static_cast<const std::byte*>(address);
+  const auto& [first, memory] = *std::prev(allocations_.upper_bound(byte));
+  return handle_of({::getpid(), *memory.file, memory.device, memory.bytes},
+                   static_cast<std::uint64_t>(byte - first));
+}
+detail::device_handle emulated_devices::share_event(const detail::device_event& handle) {
+  const auto& shared = *static_cast<const event*>(handle.get());
+  return handle_of({::getpid(), *shared.file, shared.device, sizeof(shared_counts)});
+}
+
+std::shared_ptr<std::byte> emulated_devices::open_memory(int device,
+                                                         const detail::device_handle& handle) {
+  const auto shared = file_of(handle);
+  auto file = opened(shared);
+  if (*file < 0 || !can_read(device, shared.device)) return nullptr;
+  auto memory = map(std::move(file), shared.bytes, shared.device);
+  auto* const address = memory.get() + handle.offset;
+  return {address, [this, kept = std::move(memory)](std::byte*) mutable {
+            const std::lock_guard lock(mutex_);
+            for (const auto& queue : all_queues()) run(*queue, queue->appended);
+            kept.reset();
+          }};
+}
+detail::device_event emulated_devices::open_event(int device, const detail::device_handle& handle) {
+  auto file = opened(file_of(handle));
+  if (*file < 0) fail(errc::transport, "an event of another process cannot be opened");
+  event made{device};
+  made.counts = mapped_counts(*file);
+  made.is_foreign = true;
+  return std::make_shared<event>(std::move(made));
 }
 
 void emulated_devices::record(int device, device_stream stream,
@@ -214,14 +340,30 @@ void emulated_devices::record(int device, device_stream stream,
   recorded.stream = queue_of(device, stream);
   recorded.position = recorded.stream->appended;
   recorded.asked = 0;
+  if (!recorded.counts) return;
+  append(device, stream, {[counts = recorded.counts, number = ++recorded.counts->recorded] {
+           counts->reached.store(number, std::memory_order_release);
+         }});
+  recorded.stream->shared = recorded.stream->appended;
+  recorded.stream->shared_at = std::chrono::steady_clock::now();
+  if (!runs_shared_work_.joinable())
+    runs_shared_work_ =
+        std::jthread([this](const std::stop_token& stopped) { run_shared_work(stopped); });
 }
 
 void emulated_devices::wait(int device, device_stream stream, const detail::device_event& handle) {
   const std::lock_guard lock(mutex_);
   const auto& awaited = *static_cast<const event*>(handle.get());
-  if (awaited.stream)
+  if (awaited.is_foreign)
     append(device, stream,
-           [other = awaited.stream, position = awaited.position] { run(*other, position); });
+           {[] {},
+            [counts = awaited.counts, number = awaited.counts->recorded.load()] {
+              return counts->reached.load(std::memory_order_acquire) >= number;
+            }});
+  else if (awaited.stream)
+    append(device, stream, {[this, other = awaited.stream, position = awaited.position] {
+             run(*other, position);
+           }});
 }
 
 bool emulated_devices::is_done(const detail::device_event& handle) {

@@ -4,14 +4,20 @@
 // - Work on a stream does not begin before somebody waits for it, or has asked several times.
 // - Launches can only use memory of devices and pinned memory, within its bounds; and memory of
 //   another device only if their device can read it. All words are aligned.
+//
+// Processes share memory and events by memfd_create(2). Other processes wait only for work that this
+// process runs, so a thread runs the work before a shared event, some time after it was recorded.
 #pragma once
 
 #include <longshore/device/driver.hpp>
 
+#include <atomic>
+#include <chrono>
 #include <deque>
 #include <functional>
 #include <map>
 #include <mutex>
+#include <thread>
 
 namespace longshore::testing {
 
@@ -36,7 +42,13 @@ class emulated_devices final : public detail::device_driver {
   /// The number of launches of copies and sums until now.
   [[nodiscard]] std::size_t launches() const noexcept { return launches_; }
 
+  /// For tests. Whether the test lets libraries use memory of the devices.
+  bool lets_libraries_use_memory = false;
+
   [[nodiscard]] std::string_view name() const noexcept override { return "emulated"; }
+  [[nodiscard]] bool is_known_to_libraries() const noexcept override {
+    return lets_libraries_use_memory;
+  }
   [[nodiscard]] int device_of(const void* address) override;
   [[nodiscard]] int device_of(device_stream stream) override;
   [[nodiscard]] int current_device() override;
@@ -47,11 +59,17 @@ class emulated_devices final : public detail::device_driver {
   [[nodiscard]] std::shared_ptr<std::byte> allocate_pinned(std::size_t bytes) override;
   void copy(void* to, const void* from, std::size_t bytes) override;
   [[nodiscard]] std::shared_ptr<void> make_stream(int device) override;
-  [[nodiscard]] detail::device_event make_event(int device) override;
+  [[nodiscard]] detail::device_event make_event(int device, bool for_processes = false) override;
   void record(int device, device_stream stream, const detail::device_event& event) override;
   void wait(int device, device_stream stream, const detail::device_event& event) override;
   [[nodiscard]] bool is_done(const detail::device_event& event) override;
   void synchronise(const detail::device_event& event) override;
+  [[nodiscard]] std::optional<detail::device_handle> share_memory(const void* address) override;
+  [[nodiscard]] detail::device_handle share_event(const detail::device_event& event) override;
+  [[nodiscard]] std::shared_ptr<std::byte> open_memory(
+      int device, const detail::device_handle& handle) override;
+  [[nodiscard]] detail::device_event open_event(int device,
+                                                const detail::device_handle& handle) override;
   [[nodiscard]] detail::device_copies prepare(
       int device, std::span<const detail::device_piece> pieces) override;
   [[nodiscard]] detail::device_combines prepare(int device,
@@ -62,22 +80,44 @@ class emulated_devices final : public detail::device_driver {
     std::size_t bytes;
     int device;  // -1 for pinned memory
     std::byte* alias;
+    std::shared_ptr<const int> file;
+  };
+  struct work {
+    std::function<void()> run;
+    std::function<bool()> is_ready = {};  // null if other processes have no part in it
   };
   struct work_queue {
     int device;
-    std::deque<std::function<void()>> work = {};
+    std::deque<work> waiting = {};
     std::uint64_t appended = 0, done = 0;
+    bool is_running = false;
+    // The latest event for processes, and when it was recorded.
+    std::uint64_t shared = 0;
+    std::chrono::steady_clock::time_point shared_at = {};
+  };
+  // How often an event for processes was recorded, and reached.
+  struct shared_counts {
+    std::atomic<std::uint64_t> recorded, reached;
   };
   struct event {
     int device;
     std::shared_ptr<work_queue> stream = nullptr;  // null if it was never recorded
     std::uint64_t position = 0;
     int asked = 0;
+    std::shared_ptr<const int> file = {};
+    std::shared_ptr<shared_counts> counts = {};  // null if it is for this process only
+    bool is_foreign = false;                     // of another process
   };
+  [[nodiscard]] static std::shared_ptr<shared_counts> mapped_counts(int file);
   [[nodiscard]] std::shared_ptr<work_queue> queue_of(int device, device_stream stream);
-  void append(int device, device_stream stream, std::function<void()> work);
-  void append_launch(int device, device_stream stream, std::function<void()> work);
-  static void run(work_queue& stream, std::uint64_t position);
+  void append(int device, device_stream stream, work appended);
+  void append_launch(int device, device_stream stream, std::function<void()> launched);
+  [[nodiscard]] std::shared_ptr<std::byte> map(std::shared_ptr<const int> file, std::size_t bytes,
+                                               int device);
+  [[nodiscard]] std::vector<std::shared_ptr<work_queue>> all_queues() const;
+  void run_one(work_queue& stream);
+  void run(work_queue& stream, std::uint64_t position);
+  void run_shared_work(const std::stop_token& stopped);
 
   const int devices_;
   const bool see_each_other_;
@@ -86,6 +126,7 @@ class emulated_devices final : public detail::device_driver {
   std::map<void*, std::shared_ptr<work_queue>> streams_;
   std::map<int, std::shared_ptr<work_queue>> default_streams_;  // by device
   std::size_t launches_ = 0;
+  std::jthread runs_shared_work_;  // begins with the first event for processes
 };
 
 }  // namespace longshore::testing

@@ -1,11 +1,10 @@
 // Shared by tests of fields in device memory: the same array in memory of the host and of a device.
-// What an exchange of host fields does is tested elsewhere, so both must have equal bytes. Devices are
-// emulated, unless LONGSHORE_TEST_DEVICE is `own` (tools/check_device).
+// What an exchange of host fields does is tested elsewhere, so both must have equal bytes.
 #pragma once
 
 #include <longshore/core/error.hpp>
 #include <longshore/core/random.hpp>
-#include <longshore/device/emulated.hpp>
+#include <longshore/device/tested_devices_test.hpp>
 #include <longshore/exchange/device_installation.hpp>
 #include <longshore/transport/team.hpp>
 
@@ -13,29 +12,11 @@
 
 #include <algorithm>
 #include <concepts>
-#include <cstdlib>
 #include <cstring>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace longshore::testing {
-
-inline emulated_devices& emulated() {
-  static emulated_devices devices;
-  return devices;
-}
-[[nodiscard]] inline bool is_emulated() {
-  const char* const device = std::getenv("LONGSHORE_TEST_DEVICE");
-  return device == nullptr || std::string_view(device) != "own";
-}
-/// The devices of tests that need no emulation.
-inline detail::device_driver& tested_devices() {
-  if (is_emulated()) return emulated();
-  auto* const own = detail::installed_driver();
-  if (own == nullptr) fail(errc::unsupported, "LONGSHORE_TEST_DEVICE=own: there is no device");
-  return *own;
-}
 
 template <class T>
 class device_twin {

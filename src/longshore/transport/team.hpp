@@ -72,6 +72,9 @@ class team {
   [[nodiscard]] virtual std::string_view transport_name() const noexcept = 0;
   /// The underlying library and its version; empty if there is no library.
   [[nodiscard]] virtual std::string library_version() const = 0;
+  /// Whether the underlying library sends and receives memory of devices (GPUs), if it gets their
+  /// addresses.
+  [[nodiscard]] virtual bool library_takes_device_memory() const { return false; }
   /// Seconds on the transport's clock. Clocks of different ranks cannot be compared.
   [[nodiscard]] virtual double now() const;
 

@@ -26,6 +26,12 @@ std::atomic<device_mover_maker>& device_movers() noexcept {
   return maker;
 }
 
+// Movers of other calls copy messages on the host, or describe elements to MPI.
+static device_messages messages_of_devices(carrier by) noexcept {
+  if (!is_mpi_carrier(by)) return device_messages::posted;
+  return by <= carrier::mpi_persistent ? device_messages::all : device_messages::none;
+}
+
 exchange_plan::exchange_plan(team& ranks, plan_setup setup, plan_arguments arguments)
     : ranks_(ranks),
       name_(setup.name),
@@ -234,6 +240,8 @@ agreed_numbers exchange_plan::agree_on_device(messenger& neighbours, agreed_numb
            "the fields of a {} plan lie in memory of devices, and rank {} has no device", name_,
            ranks_.rank());
     device_.emplace(ranks_, *driver, place_.device.value_or(driver->current_device()));
+    if (driver->is_known_to_libraries() && ranks_.library_takes_device_memory())
+      device_->messages = messages_of_devices(by_);
     if (direct_peers_ && by_ == carrier::direct && direct_peers_->reads()) check_peers_of_device();
   });
   agreed_numbers numbers(result.size());

@@ -18,7 +18,8 @@ struct alignas(128) direct_signals {
   /// How often the writer has bound its memories to other addresses. Valid together with `ready`.
   std::atomic<std::uint64_t> binding;
   std::atomic<std::uint64_t> line_probe;  ///< by which ranks measure the distance of their caches
-  /// For fields in device memory: the events of the writer after which `ready` and `taken` hold.
+  /// For fields in device memory: where the reader finds the events of the writer after which `ready`
+  /// and `taken` hold (direct_peers::tell_event).
   std::atomic<const void*> ready_event, taken_event;
 };
 

@@ -22,21 +22,27 @@ struct field_place {
 [[nodiscard]] field_place place_of(const team& ranks, const rank_memories& memories,
                                    std::span<const std::size_t> elements);
 
+/// Which packed messages the transport's library takes from memory of a device: none, those that are
+/// posted between nodes, or all. Others are packed into memory of the host.
+enum class device_messages { none, posted, all };
+
 /// An event that a plan holds.
 class held_event {
  public:
-  held_event(device_driver& driver, int device)
-      : driver_(driver), device_(device), event_(driver.take_event(device)) {}
-  ~held_event() { driver_.give_back(device_, event_); }
+  held_event(device_driver& driver, int device, bool for_processes = false)
+      : driver_(driver),
+        device_(device),
+        for_processes_(for_processes),
+        event_(driver.take_event(device, for_processes)) {}
+  ~held_event() { driver_.give_back(device_, for_processes_, event_); }
   held_event(const held_event&) = delete;
   held_event& operator=(const held_event&) = delete;
   [[nodiscard]] const device_event& operator*() const noexcept { return *event_; }
-  /// By which peers of the process find the event.
-  [[nodiscard]] const device_event* address() const noexcept { return event_; }
 
  private:
   device_driver& driver_;
   int device_;
+  bool for_processes_;
   const device_event* event_;
 };
 
@@ -57,6 +63,7 @@ struct plan_device {
   device_stream stream;
   held_event done;          ///< the end of the exchange on `stream`
   bool is_enqueued = true;  ///< whether all work of the exchange is on `stream`
+  device_messages messages = device_messages::none;
 };
 
 }  // namespace longshore::detail

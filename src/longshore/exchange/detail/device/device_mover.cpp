@@ -2,6 +2,7 @@
 #include <longshore/exchange/detail/device/device_mover.hpp>
 
 #include <longshore/exchange/detail/device/device_pieces.hpp>
+#include <longshore/exchange/detail/movers/posted_messages.hpp>
 #include <longshore/exchange/device_installation.hpp>
 
 #include <algorithm>
@@ -9,16 +10,9 @@
 namespace longshore::detail {
 namespace {
 
-constexpr int outgoing_memory = 0, incoming_memory = 1;
-
 // Bytes of a buffer.
 element_set bytes_at(std::size_t offset, std::size_t bytes) {
   return element_box{static_cast<std::ptrdiff_t>(offset), {bytes, 1, 1}, {1, 0, 0}};
-}
-
-// The event that a peer has told, together with the counter that was read before.
-const device_event& event_of(const std::atomic<const void*>& told) {
-  return *static_cast<const device_event*>(told.load(std::memory_order_relaxed));
 }
 
 bound_field packed_field(const bound_field& like, std::byte* data) {
@@ -36,21 +30,35 @@ device_mover::device_mover(const mover_context& context, plan_device& device,
       round_(number),
       combines_(round.combines),
       staged_context_{context.ranks, staged_memories_, context.workers},
-      packed_event_(device.driver, device.device),
-      stored_event_(device.driver, device.device) {
+      packed_event_(device.driver, device.device, !context.ranks.is_one_process()),
+      stored_event_(device.driver, device.device, !context.ranks.is_one_process()) {
+  if (peers != nullptr) {
+    told_packed_ = peers->tell_event(device.driver, number, 0, *packed_event_);
+    told_stored_ = peers->tell_event(device.driver, number, 1, *stored_event_);
+  }
   staged_context_.awaited = context.awaited;
+  staged_context_.posts_in_place = true;
   exchange_round staged{.pairs = round.pairs, .grid = round.grid};
   for (const auto& out : round.outgoing) add_outgoing(out, staged);
   for (const auto& in : round.incoming) add_incoming(in, staged);
-  if (staged_bytes_ > 0) staging_ = device.driver.allocate_pinned(staged_bytes_);
+  if (on_host_.bytes > 0) on_host_.memory = device.driver.allocate_pinned(on_host_.bytes);
+  if (on_device_.bytes > 0)
+    on_device_.memory = device.driver.allocate(device.device, on_device_.bytes);
   is_staged_ = !staged.outgoing.empty() || !staged.incoming.empty();
-  const bound_field bytes{staging_.get(), 1, 1};
-  staged_memories_ = {{bytes}, {bytes}};
+  for (const auto* const in : {&on_host_, &on_device_})
+    staged_memories_.resize(staged_memories_.size() + 2, {{in->memory.get(), 1, 1}});
   std::stable_sort(stored_.begin(), stored_.end(), [](const auto& a, const auto& b) {
     return std::pair(a.part.contributor, a.part.number) <
            std::pair(b.part.contributor, b.part.number);
   });
   carrier_ = make(staged_context_, staged);
+}
+
+device_mover::staging& device_mover::staging_for(int peer) noexcept {
+  using enum device_messages;
+  const bool is_on_device =
+      device_.messages == all || (device_.messages == posted && is_posted(context_, peer));
+  return is_on_device ? on_device_ : on_host_;
 }
 
 void device_mover::add_outgoing(const outgoing_message& out, exchange_round& staged) {
@@ -62,20 +70,19 @@ void device_mover::add_outgoing(const outgoing_message& out, exchange_round& sta
           {out.peer, peer->signals_from_peer + round_, peer->signals_to_peer + round_, peer});
     return;
   }
-  const std::size_t begin = staged_bytes_;
+  auto& in = staging_for(out.peer);
+  const std::size_t begin = in.bytes;
   for (const auto& part : out.parts) {
-    packed_.push_back({part, staged_bytes_});
-    staged_bytes_ =
-        packed_layout(context_.memory(part.memory), part.elements.size(), staged_bytes_).end();
+    packed_.push_back({part, &in, in.bytes});
+    in.bytes = packed_layout(context_.memory(part.memory), part.elements.size(), in.bytes).end();
   }
-  staged.outgoing.push_back(
-      {out.peer, {{outgoing_memory, bytes_at(begin, staged_bytes_ - begin)}}});
-  staged_bytes_ = round_up(staged_bytes_, cache_line_bytes);
+  staged.outgoing.push_back({out.peer, {{in.outgoing, bytes_at(begin, in.bytes - begin)}}});
+  in.bytes = round_up(in.bytes, cache_line_bytes);
 }
 
 void device_mover::add_incoming(const incoming_message& in, exchange_round& staged) {
   const auto add = [&](const rank_memories* sender) {
-    for (const auto& part : in.parts) stored_.push_back({part, sender, 0});
+    for (const auto& part : in.parts) stored_.push_back({part, sender});
   };
   if (in.peer == context_.ranks.rank() && staged.pairs.empty()) {
     transfers_.copied += payload_bytes(context_, in);
@@ -88,25 +95,25 @@ void device_mover::add_incoming(const incoming_message& in, exchange_round& stag
           {in.peer, peer->signals_from_peer + round_, peer->signals_to_peer + round_, peer});
     return add(&peer->memories);
   }
-  const std::size_t begin = staged_bytes_;
+  auto& to = staging_for(in.peer);
+  const std::size_t begin = to.bytes;
   for (const auto& part : in.parts) {
-    stored_.push_back({part, nullptr, staged_bytes_});
-    staged_bytes_ =
-        packed_layout(context_.memory(part.memory), part.elements.size(), staged_bytes_).end();
+    stored_.push_back({part, nullptr, &to, to.bytes});
+    to.bytes = packed_layout(context_.memory(part.memory), part.elements.size(), to.bytes).end();
   }
-  const auto bytes = bytes_at(begin, staged_bytes_ - begin);
-  staged.incoming.push_back({in.peer, {{incoming_memory, bytes, outgoing_memory, bytes, in.peer}}});
-  staged_bytes_ = round_up(staged_bytes_, cache_line_bytes);
+  const auto bytes = bytes_at(begin, to.bytes - begin);
+  staged.incoming.push_back({in.peer, {{to.incoming, bytes, to.outgoing, bytes, in.peer}}});
+  to.bytes = round_up(to.bytes, cache_line_bytes);
 }
 
 void device_mover::prepare_packs() {
   piece_collector packs;
-  for (const auto& [part, offset] : packed_) {
+  for (const auto& [part, in, offset] : packed_) {
     const auto& memory = context_.memory(part.memory);
     const packed_layout layout(memory, part.elements.size(), offset);
     const element_set packed(0, part.elements.size());
     for (std::size_t k = 0; k < memory.size(); ++k)
-      packs.add({packed, packed_field(memory[k], staging_.get() + layout.offset(k))},
+      packs.add({packed, packed_field(memory[k], in->memory.get() + layout.offset(k))},
                 {part.elements, memory[k]});
   }
   packs_ = device_.driver.prepare(device_.device, packs.pieces());
@@ -114,7 +121,7 @@ void device_mover::prepare_packs() {
 
 void device_mover::prepare_stores() {
   std::map<std::size_t, piece_collector> stores;  // by field; all in one if they are copied
-  for (const auto& [part, sender, offset] : stored_) {
+  for (const auto& [part, sender, in, offset] : stored_) {
     const auto& memory = context_.memory(part.memory);
     const packed_layout layout(memory, part.elements.size(), offset);
     const element_set packed(0, part.elements.size());
@@ -122,7 +129,7 @@ void device_mover::prepare_stores() {
       auto& pieces = stores[combines_ ? static_cast<std::size_t>(memory[k].number) : 0];
       if (sender == nullptr)
         pieces.add({part.elements, memory[k]},
-                   {packed, packed_field(memory[k], staging_.get() + layout.offset(k))});
+                   {packed, packed_field(memory[k], in->memory.get() + layout.offset(k))});
       else
         pieces.add(
             {part.elements, memory[k]},
@@ -152,10 +159,17 @@ void device_mover::start(std::span<const combiner> combiners) {
   device_.driver.record(device_.device, device_.stream, *packed_event_);
   for (const auto& lent : lent_) {
     peers_->tell_binding(*lent.to_peer);
-    lent.to_peer->ready_event.store(packed_event_.address(), std::memory_order_relaxed);
+    lent.to_peer->ready_event.store(told_packed_, std::memory_order_relaxed);
     signal(context_.ranks, lent.to_peer->ready, exchange_, lent.peer);
   }
   set_state();
+}
+
+// Later work of the stream follows an event of a peer, told with the counter that was read before.
+void device_mover::wait_for(direct_peer& peer, const std::atomic<const void*>& told) {
+  device_.driver.wait(
+      device_.device, device_.stream,
+      peers_->event_of(peer, told.load(std::memory_order_relaxed), device_.driver, device_.device));
 }
 
 void device_mover::progress() {
@@ -172,14 +186,14 @@ void device_mover::progress() {
     auto& read = read_[i];
     if (read.from_peer->ready.load(std::memory_order_acquire) < exchange_) return false;
     if (peers_->follow(*read.source, round_, read.binding)) forget_stores();
-    driver.wait(device_.device, device_.stream, event_of(read.from_peer->ready_event));
+    wait_for(*read.source, read.from_peer->ready_event);
     return true;
   });
   if (!is_stored_ && still_to_read_.empty() && carrier_started_ && carrier_->has_arrived()) store();
   std::erase_if(pending_lent_, [&](std::size_t i) {
     auto& lent = lent_[i];
     if (lent.from_peer->taken.load(std::memory_order_acquire) < exchange_) return false;
-    driver.wait(device_.device, device_.stream, event_of(lent.from_peer->taken_event));
+    wait_for(*lent.source, lent.from_peer->taken_event);
     return true;
   });
   set_state();
@@ -195,7 +209,7 @@ void device_mover::store() {
   }
   device_.driver.record(device_.device, device_.stream, *stored_event_);
   for (const auto& read : read_) {
-    read.to_peer->taken_event.store(stored_event_.address(), std::memory_order_relaxed);
+    read.to_peer->taken_event.store(told_stored_, std::memory_order_relaxed);
     signal(context_.ranks, read.to_peer->taken, exchange_, read.peer);
   }
   is_stored_ = true;

@@ -1,6 +1,7 @@
 // Carries the messages of a round of fields in device memory. What a rank can read in the memory of
 // its peers, it reads in one launch. One more launch packs all other messages into pinned memory of
-// the host, from where another mover carries them. When all have arrived, one launch stores them.
+// the host, from where another mover carries them; or into memory of the device, from where MPI
+// sends them. When all have arrived, one launch stores them.
 #pragma once
 
 #include <longshore/exchange/detail/device/device_access.hpp>
@@ -20,8 +21,8 @@ class device_mover final : public mover {
   /// Makes the mover of the packed messages, for a round whose memories are those of the context.
   using make_carrier =
       std::function<std::unique_ptr<mover>(const mover_context&, const exchange_round&)>;
-  /// `peers` is null if no message is read directly. Memory: the packed messages of both directions,
-  /// pinned. The pieces take about 150 bytes per box, and 4 bytes per element of a list on each
+  /// `peers` is null if no message is read directly. Memory: the packed messages of both directions.
+  /// The pieces take about 150 bytes per box, and 4 bytes per element of a list on each
   /// side; sums take 24 bytes per element.
   device_mover(const mover_context& context, plan_device& device, const exchange_round& round,
                direct_peers* peers, std::size_t number, const make_carrier& make);
@@ -34,19 +35,27 @@ class device_mover final : public mover {
   [[nodiscard]] traffic moved() const override { return carrier_->moved(); }
   [[nodiscard]] exchange_transfers transfers() const override;
   [[nodiscard]] std::size_t memory_bytes() const override {
-    return sizeof(*this) + staged_bytes_ + carrier_->memory_bytes();
+    return sizeof(*this) + on_host_.bytes + on_device_.bytes + carrier_->memory_bytes();
   }
   void rebind() override { packs_ = nullptr, forget_stores(); }
 
  private:
+  // Packed messages of both directions.
+  struct staging {
+    int outgoing, incoming;  // the numbers of these memories of the carrier
+    std::size_t bytes = 0;
+    std::shared_ptr<std::byte> memory = {};
+  };
   struct packed_part {
     outgoing_part part;
-    std::size_t offset;  // in the outgoing buffer
+    const staging* in;
+    std::size_t offset;
   };
   struct stored_part {
     incoming_part part;
-    const rank_memories* sender;  // null if the part arrives in the incoming buffer
-    std::size_t offset;
+    const rank_memories* sender;  // null if the part arrives packed
+    const staging* in = nullptr;
+    std::size_t offset = 0;
   };
   struct peer_link {
     int peer;
@@ -56,9 +65,11 @@ class device_mover final : public mover {
   };
   void add_outgoing(const outgoing_message& out, exchange_round& staged);
   void add_incoming(const incoming_message& in, exchange_round& staged);
+  [[nodiscard]] staging& staging_for(int peer) noexcept;
   void forget_stores() { copies_ = nullptr, sums_.clear(); }
   void prepare_packs();
   void prepare_stores();
+  void wait_for(direct_peer& peer, const std::atomic<const void*>& told);
   void store();
   void start_carrier();
   void set_state() noexcept;
@@ -71,8 +82,7 @@ class device_mover final : public mover {
   std::vector<packed_part> packed_;
   std::vector<stored_part> stored_;
   std::vector<peer_link> lent_, read_;
-  std::size_t staged_bytes_ = 0;
-  std::shared_ptr<std::byte> staging_;  // the outgoing messages, then the incoming ones
+  staging on_host_{0, 1}, on_device_{2, 3};
   rank_memories staged_memories_;
   mover_context staged_context_;
   std::unique_ptr<mover> carrier_;
@@ -84,6 +94,7 @@ class device_mover final : public mover {
   };
   std::vector<field_sums> sums_;
   held_event packed_event_, stored_event_;
+  const void *told_packed_ = nullptr, *told_stored_ = nullptr;
   std::span<const combiner> combiners_;
   std::uint64_t exchange_ = 0;
   bool is_staged_ = false, carrier_started_ = false, is_stored_ = true;

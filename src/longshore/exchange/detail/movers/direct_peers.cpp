@@ -3,6 +3,7 @@
 
 #include <longshore/core/bytes.hpp>
 #include <longshore/core/error.hpp>
+#include <longshore/device/driver.hpp>
 #include <longshore/exchange/detail/movers/pair_caches.hpp>
 #include <longshore/transport/detail/handshake_message.hpp>
 #include <longshore/transport/shareable_memory.hpp>
@@ -14,12 +15,14 @@
 namespace longshore::detail {
 
 // For memory without a handle, the address is 0; within a process, the offset is then the whole
-// address.
+// address. Device memory of another process is described by the line that has its handle.
 struct described_memory {
   shared_memory_handle memory;
   std::uint64_t offset = 0;
   std::int64_t stride_bytes = 0;
 };
+// Whether and where other ranks can read a memory.
+enum class exposure : std::uint32_t { none, host, device };
 namespace {
 
 struct description_header {
@@ -28,8 +31,17 @@ struct description_header {
 };
 // Before the fields of each memory.
 struct memory_header {
-  std::uint32_t fields = 0, is_exposed = 0;
+  std::uint32_t fields = 0;
+  exposure where = exposure::none;
 };
+static_assert(sizeof(device_handle) <= sizeof(direct_signals));
+
+template <class T>
+T value_at(const std::byte* bytes) {
+  T value;
+  std::memcpy(&value, bytes, sizeof(T));
+  return value;
+}
 
 // Returns whether other ranks of the node may be able to map the memory.
 bool describe(described_memory& described, const bound_field& memory, bool needs_no_mapping) {
@@ -99,10 +111,17 @@ direct_peers::direct_peers(team& ranks, read_policy policy, std::shared_ptr<mess
   signals_ = access_.signals().take(ranks, local_.size() * rounds_);
 
   const bool is_one_process = ranks.is_one_process();
+  for (const auto& memory : memories) fields_ += memory.size();
+  if (!local_.empty()) {
+    description_lines_ =
+        1 + (memories.size() * sizeof(memory_header) + fields_ * sizeof(described_memory)) /
+                sizeof(direct_signals);
+    board_ = access_.signals().take(
+        ranks, description_lines_ + (shares_devices() ? fields_ + 2 * rounds_ : 0));
+  }
   const auto described_fields = describe_memories(memories, elements, exposed_);
-  board_ = access_.signals().take(
-      ranks, local_.empty() ? 0 : 1 + described_fields.size() / sizeof(direct_signals));
   if (!local_.empty()) write_board(described_fields);
+  knows_peers_ = !device_;
   description_header header{.memories = memories.size()};
   (void)describe(header.board, {reinterpret_cast<std::byte*>(board_.data())}, is_one_process);
   for (std::size_t i = 0; i < local_.size(); ++i) {
@@ -190,36 +209,97 @@ void direct_peers::confirm() {
   access_.buffers().give_back(std::move(memory));
 }
 
+bool direct_peers::shares_devices() const {
+  return !ranks_.is_one_process() && !local_.empty() && installed_driver() != nullptr;
+}
+
+// Returns whether the field lies in device memory. Without a handle, the described address is 0.
+bool direct_peers::describe_on_device(described_memory& described, const bound_field& memory,
+                                      std::size_t number) {
+  if (!shares_devices()) return false;
+  auto& driver = *installed_driver();
+  const int device = driver.device_of(memory.data);
+  if (device < 0) return false;
+  device_ = device;
+  described.stride_bytes = memory.stride_bytes;
+  auto* const line = reinterpret_cast<std::byte*>(board_.data() + description_lines_ + number);
+  if (const auto handle = driver.share_memory(memory.data)) {
+    std::memcpy(line, &*handle, sizeof *handle);
+    (void)describe(described, {line, memory.stride_bytes}, false);
+  }
+  return true;
+}
+
 // The descriptions of memories follow each other, each with a header.
 std::vector<std::byte> direct_peers::describe_memories(const rank_memories& memories,
                                                        std::span<const std::size_t> elements,
-                                                       std::vector<bool>& exposed) const {
+                                                       std::vector<bool>& exposed) {
   handshake_writer fields;
+  std::size_t number = 0;
   for (std::size_t m = 0; m < memories.size(); ++m) {
     std::vector<described_memory> described(memories[m].size());
-    bool is_exposed = true;
+    bool is_exposed = true, is_on_device = false;
     for (std::size_t k = 0; k < described.size(); ++k) {
       const auto& field = memories[m][k];
       const bool needs_no_mapping = ranks_.is_one_process() || elements[m] == 0;
-      is_exposed =
-          describe(described[k], field, needs_no_mapping) && field.places == nullptr && is_exposed;
+      bool is_described = false;
+      if (!needs_no_mapping && describe_on_device(described[k], field, number)) {
+        is_on_device = true;
+        is_described = described[k].memory.address != 0;
+      } else {
+        is_described = describe(described[k], field, needs_no_mapping);
+      }
+      is_exposed = is_described && field.places == nullptr && is_exposed;
+      ++number;
     }
     exposed.push_back(is_exposed);
-    fields.add(memory_header{static_cast<std::uint32_t>(described.size()), is_exposed ? 1U : 0U});
+    fields.add(memory_header{static_cast<std::uint32_t>(described.size()),
+                             !is_exposed    ? exposure::none
+                             : is_on_device ? exposure::device
+                                            : exposure::host});
     fields.add_values(std::span<const described_memory>(described));
   }
   return fields.take();
 }
 
 // Returns the address of the peer's memory in this process, or null if it cannot be mapped.
-std::byte* direct_peers::mapped(direct_peer& peer, const described_memory& described) {
+std::byte* direct_peers::mapped(direct_peer& peer, const described_memory& described,
+                                exposure where) {
   const auto offset = static_cast<std::ptrdiff_t>(described.offset);
   if (ranks_.is_one_process() || described.memory.address == 0)
     return reinterpret_cast<std::byte*>(described.offset);
   auto mapping = access_.mappings().map(described.memory);
   if (mapping.data == nullptr) return nullptr;
+  if (where == exposure::device) {
+    auto* const driver = installed_driver();
+    if (driver == nullptr) return nullptr;
+    auto memory = driver->open_memory(device_ ? *device_ : driver->current_device(),
+                                      value_at<device_handle>(mapping.data + offset));
+    if (memory != nullptr) peer.mappings.push_back(memory);
+    return memory.get();
+  }
   peer.mappings.push_back(std::move(mapping.owner));
   return mapping.data + offset;
+}
+
+const void* direct_peers::tell_event(device_driver& driver, std::size_t round, std::size_t number,
+                                     const device_event& event) {
+  if (ranks_.is_one_process()) return &event;
+  if (local_.empty()) return nullptr;
+  const std::size_t line = description_lines_ + fields_ + 2 * round + number;
+  const auto handle = driver.share_event(event);
+  std::memcpy(static_cast<void*>(board_.data() + line), &handle, sizeof handle);
+  return reinterpret_cast<const void*>(line * sizeof(direct_signals));
+}
+
+const device_event& direct_peers::event_of(direct_peer& peer, const void* told,
+                                           device_driver& driver, int device) const {
+  if (ranks_.is_one_process()) return *static_cast<const device_event*>(told);
+  auto& event = peer.events[told];
+  if (!event)
+    event = driver.open_event(
+        device, value_at<device_handle>(peer.board + reinterpret_cast<std::uintptr_t>(told)));
+  return event;
 }
 
 void direct_peers::rebind(const rank_memories& memories, std::span<const std::size_t> elements) {
@@ -262,8 +342,8 @@ bool direct_peers::follow(direct_peer& peer, std::size_t round, std::uint64_t& k
     for (auto& field : peer.memories[m]) {
       described_memory described;
       take(described);
-      if (header.is_exposed == 0 || !peer.readable[m]) continue;
-      field.data = mapped(peer, described);
+      if (header.where == exposure::none || !peer.readable[m]) continue;
+      field.data = mapped(peer, described, header.where);
       field.stride_bytes = static_cast<std::ptrdiff_t>(described.stride_bytes);
       if (field.data == nullptr && described.memory.address != 0) peer.is_unmapped = true;
     }
@@ -280,8 +360,9 @@ void direct_peers::map_memories(direct_peer& peer, handshake_reader& reader) {
   const bool is_one_process = ranks_.is_one_process();
   bool are_all_mapped = true;
   if (is_reached) {
-    peer.signals_to_peer = reinterpret_cast<direct_signals*>(mapped(peer, header.signals));
-    peer.board = mapped(peer, header.board);
+    peer.signals_to_peer =
+        reinterpret_cast<direct_signals*>(mapped(peer, header.signals, exposure::host));
+    peer.board = mapped(peer, header.board, exposure::host);
     const bool are_described = is_one_process || header.signals.memory.address != 0;
     are_all_mapped = are_described && peer.signals_to_peer != nullptr;
     if (!is_known) peer.has_signals = are_all_mapped;
@@ -290,22 +371,24 @@ void direct_peers::map_memories(direct_peer& peer, handshake_reader& reader) {
   peer.kept_mappings = peer.mappings.size();
   peer.readable.clear();
   for (std::uint64_t m = 0; m < header.memories; ++m) {
-    const auto [fields, is_exposed] = reader.take<memory_header>();
+    const auto [fields, where] = reader.take<memory_header>();
     auto& memory = peer.memories.emplace_back();
-    bool is_readable = is_exposed != 0 && is_reached;
+    const bool is_exposed = where != exposure::none;
+    bool is_readable = is_exposed && is_reached;
     for (std::uint32_t f = 0; f < fields; ++f) {
       const auto described = reader.take<described_memory>();
       std::byte* data = nullptr;
       if (is_readable) {
-        data = mapped(peer, described);
+        data = mapped(peer, described, where);
         is_readable = data != nullptr || described.memory.address == 0;
       }
       memory.push_back({data, static_cast<std::ptrdiff_t>(described.stride_bytes)});
     }
-    are_all_mapped = are_all_mapped && is_readable == (is_exposed != 0);
     peer.readable.push_back(is_readable);
+    if (where == exposure::device) continue;  // confirm() follows
+    are_all_mapped = are_all_mapped && is_readable == is_exposed;
     // The peer expects this rank to read all that it exposes.
-    if (is_known && is_reached) peer.readable.back() = is_exposed != 0;
+    if (is_known && is_reached) peer.readable.back() = is_exposed;
   }
   if (is_known && is_reached && !are_all_mapped) peer.is_unmapped = true;
 }

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
 #include <vector>
@@ -16,6 +17,7 @@
 namespace longshore::detail {
 
 struct described_memory;
+enum class exposure : std::uint32_t;
 
 /// Which parts of messages are read from the memory of their sender, if it can be mapped, and unless
 /// packing was measured to be much faster between these ranks (pair_caches).
@@ -48,12 +50,14 @@ struct direct_peer {
   const std::byte* board = nullptr;                   ///< of the peer, which describes its memories
   std::vector<std::shared_ptr<const void>> mappings;  ///< first those of signals and board
   std::size_t kept_mappings = 0;                      ///< how many those are
+  std::map<const void*, device_event> events;         ///< of a peer in another process
 };
 
 /// The direct peers of a plan. Cost per peer: a message of 136 bytes plus 64 bytes per field of a
 /// memory, and 128 bytes of signals per round. Ranks that share a plan for the first time also send
 /// a message of 49 bytes and a byte per memory, and measure their caches (pair_caches) in 192 KiB of
-/// memory, which later plans use for their buffers.
+/// memory, which later plans use for their buffers. Fields in device memory take 128 bytes more each,
+/// and rounds 256 bytes.
 class direct_peers {
  public:
   /// Local. `elements` has the number of elements of each memory. `neighbours` reaches all ranks of
@@ -67,7 +71,7 @@ class direct_peers {
 
   /// Whether this rank knows, for each of its peers, if the peer and this rank can map each other's
   /// memory, and if their caches are far. If so, this rank knows before exchange() which messages its
-  /// peers will read.
+  /// peers will read. Device memory that processes share is never known.
   [[nodiscard]] bool knows_peers() const noexcept { return knows_peers_; }
   /// Collective. Ranks describe their memories to their peers, and agree on numbers. `attachments`
   /// are none, or one more message for each peer on the node. Returns the attachments of the peers.
@@ -91,6 +95,14 @@ class direct_peers {
   /// `known`, the number of the binding for which the caller has prepared copies. Returns whether
   /// `known` has changed. Throws errc::out_of_memory if the memories cannot be mapped.
   [[nodiscard]] bool follow(direct_peer& peer, std::size_t round, std::uint64_t& known);
+
+  /// Returns what this rank tells its peers of an event with which it signals in a round, number 0 or
+  /// 1: its address, or within another process, where they find its handle.
+  [[nodiscard]] const void* tell_event(device_driver& driver, std::size_t round, std::size_t number,
+                                       const device_event& event);
+  /// The event that a peer has told, for a stream of `device`.
+  [[nodiscard]] const device_event& event_of(direct_peer& peer, const void* told,
+                                             device_driver& driver, int device) const;
 
   /// The fields lie in device memory. Call on all ranks, before movers are made.
   void set_policy_of_devices() noexcept {
@@ -124,10 +136,14 @@ class direct_peers {
   }
 
  private:
+  [[nodiscard]] bool shares_devices() const;
+  [[nodiscard]] bool describe_on_device(described_memory& described, const bound_field& memory,
+                                        std::size_t number);
   [[nodiscard]] std::vector<std::byte> describe_memories(const rank_memories& memories,
                                                          std::span<const std::size_t> elements,
-                                                         std::vector<bool>& exposed) const;
-  [[nodiscard]] std::byte* mapped(direct_peer& peer, const described_memory& described);
+                                                         std::vector<bool>& exposed);
+  [[nodiscard]] std::byte* mapped(direct_peer& peer, const described_memory& described,
+                                  exposure where);
   void map_memories(direct_peer& peer, handshake_reader& reader);
   void write_board(std::span<const std::byte> descriptions);
   [[noreturn]] void throw_for_unmapped(int rank) const;
@@ -145,7 +161,11 @@ class direct_peers {
   std::vector<std::vector<std::byte>> descriptions_;
   std::size_t rounds_;
   signal_pool::lines signals_;
-  signal_pool::lines board_;  // the descriptions of this rank's memories
+  // The descriptions of this rank's memories. Then handles of fields in device memory, one per line,
+  // and of events, two lines per round.
+  signal_pool::lines board_;
+  std::size_t description_lines_ = 0, fields_ = 0;
+  std::optional<int> device_;  // of the fields of this rank
   std::uint64_t binding_ = 0;
   std::vector<direct_peer> peers_;  // sorted by rank
 };

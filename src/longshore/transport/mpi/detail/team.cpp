@@ -2,6 +2,7 @@
 // calls, so that waits have a deadline. On one node, short collectives use shared memory instead of
 // MPI.
 #include <longshore/core/clock.hpp>
+#include <longshore/core/environment.hpp>
 #include <longshore/core/failing_exit.hpp>
 #include <longshore/transport/detail/channel_slots.hpp>
 #include <longshore/transport/detail/dissemination.hpp>
@@ -12,6 +13,7 @@
 #include <longshore/transport/mpi/detail/team.hpp>
 #include <longshore/transport/waiter.hpp>
 
+#include <dlfcn.h>
 #include <fmt/core.h>
 #include <sched.h>
 
@@ -158,6 +160,19 @@ std::string team::library_version() const {
   MPI_Get_library_version(text, &length);
   const std::string_view whole(text);
   return std::string(whole.substr(0, whole.find_first_of(",\n\r\0")));
+}
+
+// Open MPI and MPICH have functions that tell it, as extensions. Other libraries may have other ones.
+bool team::library_takes_device_memory() const {
+  if (const auto given = environment_integer("LONGSHORE_MPI_DEVICE_MEMORY", 0, 1))
+    return *given != 0;
+  if (auto* const query = ::dlsym(RTLD_DEFAULT, "MPIX_Query_cuda_support"))
+    return reinterpret_cast<int (*)()>(query)() == 1;
+  constexpr int cuda = 0;  // MPIX_GPU_SUPPORT_CUDA
+  int takes = 0;
+  if (auto* const query = ::dlsym(RTLD_DEFAULT, "MPIX_GPU_query_support"))
+    if (reinterpret_cast<int (*)(int, int*)>(query)(cuda, &takes) != MPI_SUCCESS) takes = 0;
+  return takes != 0;
 }
 
 void team::progress() {
