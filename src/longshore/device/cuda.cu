@@ -72,23 +72,30 @@ Native native_handle(const device_handle& handle) {
   return native;
 }
 
-// The first byte of the allocation in which an address lies. Only the library of the driver knows
-// it; this program does not link that library.
+// The first byte of the allocation in which an address lies, or null. Only the library of the driver
+// knows it; this program does not link that library. The function has existed since CUDA 12.0.
 std::byte* allocation_of(const void* address) {
-  using function = CUresult (*)(CUdeviceptr*, std::size_t*, CUdeviceptr);
-  static const auto find = [] {
+  static const auto ask = [] {
     void* found = nullptr;
     cudaDriverEntryPointQueryResult result{};
-    check(cudaGetDriverEntryPointByVersion("cuMemGetAddressRange", &found, CUDART_VERSION,
-                                           cudaEnableDefault, &result),
-          "cudaGetDriverEntryPointByVersion");
-    return reinterpret_cast<function>(found);
+    if (cudaGetDriverEntryPointByVersion("cuPointerGetAttribute", &found, 12000, cudaEnableDefault,
+                                         &result) != cudaSuccess) {
+      (void)cudaGetLastError();
+      found = nullptr;
+    }
+    return reinterpret_cast<CUresult (*)(void*, CUpointer_attribute, CUdeviceptr)>(found);
   }();
   CUdeviceptr first = 0;
-  std::size_t bytes = 0;
-  const auto given = reinterpret_cast<CUdeviceptr>(address);
-  if (find == nullptr || find(&first, &bytes, given) != CUDA_SUCCESS) return nullptr;
+  if (ask == nullptr || ask(&first, CU_POINTER_ATTRIBUTE_RANGE_START_ADDR,
+                            reinterpret_cast<CUdeviceptr>(address)) != CUDA_SUCCESS)
+    return nullptr;
   return reinterpret_cast<std::byte*>(first);
+}
+
+// Whether a call that may fail has succeeded. Its error is not left for a later call of the program.
+bool has_succeeded(cudaError_t result) {
+  if (result != cudaSuccess) (void)cudaGetLastError();
+  return result == cudaSuccess;
 }
 
 // A copy of a list in memory of the current device. Launches may still use a list that is destroyed:
@@ -226,10 +233,10 @@ class cuda_devices final : public device_driver {
   [[nodiscard]] device_event make_event(int device, bool for_processes) override {
     const chosen_device chosen(device);
     cudaEvent_t event = nullptr;
-    check(cudaEventCreateWithFlags(
-              &event, cudaEventDisableTiming | (for_processes ? cudaEventInterprocess : 0U)),
-          "cudaEventCreateWithFlags");
-    return owned(event);
+    const auto result = cudaEventCreateWithFlags(
+        &event, cudaEventDisableTiming | (for_processes ? cudaEventInterprocess : 0U));
+    if (!for_processes) check(result, "cudaEventCreateWithFlags");
+    return has_succeeded(result) ? owned(event) : nullptr;
   }
   void record(int device, device_stream stream, const device_event& event) override {
     const chosen_device chosen(device);
@@ -252,20 +259,22 @@ class cuda_devices final : public device_driver {
   }
 
   // Memory of pools and managed memory have no handles.
-  [[nodiscard]] std::optional<device_handle> share_memory(const void* address) override {
-    const auto* const first = allocation_of(address);
-    cudaIpcMemHandle_t native{};
-    if (first == nullptr ||
-        cudaIpcGetMemHandle(&native, const_cast<std::byte*>(first)) != cudaSuccess) {
-      (void)cudaGetLastError();
+  [[nodiscard]] std::optional<device_handle> share_memory(int device,
+                                                          const void* address) override {
+    const chosen_device chosen(device);
+    auto* const first = allocation_of(address);
+    cudaIpcMemHandle_t handle{};
+    if (first == nullptr || !has_succeeded(cudaIpcGetMemHandle(&handle, first)))
       return std::nullopt;
-    }
-    return handle_of(native,
+    return handle_of(handle,
                      static_cast<std::uint64_t>(static_cast<const std::byte*>(address) - first));
   }
-  [[nodiscard]] device_handle share_event(const device_event& event) override {
+  [[nodiscard]] std::optional<device_handle> share_event(int device,
+                                                         const device_event& event) override {
+    const chosen_device chosen(device);
     cudaIpcEventHandle_t handle{};
-    check(cudaIpcGetEventHandle(&handle, native(event)), "cudaIpcGetEventHandle");
+    if (event == nullptr || !has_succeeded(cudaIpcGetEventHandle(&handle, native(event))))
+      return std::nullopt;
     return handle_of(handle);
   }
   // The library counts how often a handle was opened.
@@ -273,24 +282,25 @@ class cuda_devices final : public device_driver {
                                                        const device_handle& handle) override {
     const chosen_device chosen(device);
     void* first = nullptr;
-    if (cudaIpcOpenMemHandle(&first, native_handle<cudaIpcMemHandle_t>(handle),
-                             cudaIpcMemLazyEnablePeerAccess) != cudaSuccess) {
-      (void)cudaGetLastError();
+    if (!has_succeeded(cudaIpcOpenMemHandle(&first, native_handle<cudaIpcMemHandle_t>(handle),
+                                            cudaIpcMemLazyEnablePeerAccess)))
       return nullptr;
-    }
-    const std::shared_ptr<void> opened(first, [device](void* closed) {
-      const chosen_device of_memory(device);
-      (void)cudaDeviceSynchronize();
-      (void)cudaIpcCloseMemHandle(closed);
+    const std::shared_ptr<void> opened(first, [device](void* closed) noexcept {
+      int before = device;
+      (void)has_succeeded(cudaGetDevice(&before));
+      (void)has_succeeded(cudaSetDevice(device));
+      (void)has_succeeded(cudaIpcCloseMemHandle(closed));
+      (void)has_succeeded(cudaSetDevice(before));
     });
     return {opened, static_cast<std::byte*>(first) + handle.offset};
   }
   [[nodiscard]] device_event open_event(int device, const device_handle& handle) override {
     const chosen_device chosen(device);
     cudaEvent_t event = nullptr;
-    check(cudaIpcOpenEventHandle(&event, native_handle<cudaIpcEventHandle_t>(handle)),
-          "cudaIpcOpenEventHandle");
-    return owned(event);
+    return has_succeeded(
+               cudaIpcOpenEventHandle(&event, native_handle<cudaIpcEventHandle_t>(handle)))
+               ? owned(event)
+               : nullptr;
   }
 
   [[nodiscard]] device_copies prepare(int device, std::span<const device_piece> given) override {

@@ -97,7 +97,7 @@ class device_driver {
   virtual void copy(void* to, const void* from, std::size_t bytes) = 0;
 
   [[nodiscard]] virtual std::shared_ptr<void> make_stream(int device) = 0;
-  /// With `for_processes`, other processes can open the event.
+  /// With `for_processes`, other processes can open the event; null if the device cannot share events.
   [[nodiscard]] virtual device_event make_event(int device, bool for_processes = false) = 0;
   /// Sets the event to the end of the work that a stream of the device has now.
   virtual void record(int device, device_stream stream, const device_event& event) = 0;
@@ -113,15 +113,17 @@ class device_driver {
   [[nodiscard]] const device_event* take_event(int device, bool for_processes);
   void give_back(int device, bool for_processes, const device_event* event);
 
-  /// Nothing if other processes cannot open the memory.
-  [[nodiscard]] virtual std::optional<device_handle> share_memory(const void* address) = 0;
-  [[nodiscard]] virtual device_handle share_event(const device_event& event) = 0;
+  /// Memory and an event of a device, for other processes. Nothing if they cannot open it.
+  [[nodiscard]] virtual std::optional<device_handle> share_memory(int device,
+                                                                  const void* address) = 0;
+  [[nodiscard]] virtual std::optional<device_handle> share_event(int device,
+                                                                 const device_event& event) = 0;
   /// Opens memory of another process for work of a device, and returns the address that was shared.
-  /// Null if this process or the device cannot use the memory. Releasing the memory waits for all
-  /// work of the device.
+  /// Null if this process or the device cannot use the memory. Release it before its owner frees it,
+  /// and when no launch uses it any more.
   [[nodiscard]] virtual std::shared_ptr<std::byte> open_memory(int device,
                                                                const device_handle& handle) = 0;
-  /// Opens an event of another process, which a stream of a device can wait for.
+  /// Opens an event of another process, which a stream of a device can wait for; or returns null.
   [[nodiscard]] virtual device_event open_event(int device, const device_handle& handle) = 0;
 
   /// Prepares launches on a device. The functions may be destroyed before their launches are done.

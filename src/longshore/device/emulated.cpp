@@ -5,9 +5,12 @@
 #include <longshore/device/kernels.hpp>
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <string>
 
@@ -108,6 +111,7 @@ detail::device_combines emulated_devices::prepare(int device, const detail::devi
 }
 
 emulated_devices::~emulated_devices() {
+  has_ended_ = true;
   runs_shared_work_ = {};
   for (const auto& [address, memory] : allocations_) {
     ::munmap(const_cast<std::byte*>(address), memory.bytes);
@@ -148,7 +152,16 @@ std::byte* emulated_devices::at(const void* address, std::size_t bytes, int devi
 std::shared_ptr<std::byte> emulated_devices::allocate(int device, std::size_t bytes) {
   const std::size_t page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   bytes = std::max(page, (bytes + page - 1) / page * page);
-  return map(new_file(bytes), bytes, device);
+  auto file = new_file(bytes);
+  auto memory = map(file, bytes, device);
+  std::byte* const first = memory.get();
+  return {first, [memory = std::move(memory), file = std::move(file)](std::byte*) mutable {
+            if (::flock(*file, LOCK_EX | LOCK_NB) != 0) {
+              std::fputs("memory of an emulated device was freed, and is open elsewhere\n", stderr);
+              std::abort();
+            }
+            memory.reset();
+          }};
 }
 
 std::shared_ptr<std::byte> emulated_devices::map(std::shared_ptr<const int> file, std::size_t bytes,
@@ -241,35 +254,32 @@ std::vector<std::shared_ptr<emulated_devices::work_queue>> emulated_devices::all
   return all;
 }
 
-void emulated_devices::run_one(work_queue& stream) {
-  const auto next = std::move(stream.waiting.front());
+// Runs the next work of a stream, or of the stream for which it waits. Returns false if it waits for
+// another process.
+bool emulated_devices::step(work_queue& stream) {
+  const auto& next = stream.waiting.front();
+  if (next.after && next.after->done < next.position) return step(*next.after);
+  if (next.counts && next.counts->reached.load(std::memory_order_acquire) < next.position)
+    return false;
+  const auto run = std::move(stream.waiting.front().run);
   stream.waiting.pop_front();
   ++stream.done;
-  stream.is_running = true;
-  next.run();
-  stream.is_running = false;
+  if (run) run();
+  return true;
 }
 
 // The other streams go on while a stream waits for another process, which may wait for them.
 void emulated_devices::run(work_queue& stream, std::uint64_t position) {
-  const auto can_run = [](const work_queue& queue) {
-    return !queue.waiting.front().is_ready || queue.waiting.front().is_ready();
-  };
-  while (stream.done < position) {
-    if (can_run(stream)) {
-      run_one(stream);
-      continue;
-    }
+  while (stream.done < position && !has_ended_) {
+    if (step(stream)) continue;
     for (const auto& other : all_queues())
-      if (other.get() != &stream && !other->is_running && other->done < other->shared &&
-          can_run(*other))
-        run_one(*other);
+      if (other->done < other->shared) (void)step(*other);
     std::this_thread::yield();
   }
 }
 
-void emulated_devices::run_shared_work(const std::stop_token& stopped) {
-  while (!stopped.stop_requested()) {
+void emulated_devices::run_shared_work() {
+  while (!has_ended_) {
     std::this_thread::sleep_for(shared_delay / 4);
     const std::lock_guard lock(mutex_);
     for (const auto& queue : all_queues())
@@ -295,16 +305,19 @@ std::shared_ptr<emulated_devices::shared_counts> emulated_devices::mapped_counts
           [](shared_counts* mapped) { ::munmap(mapped, sizeof(shared_counts)); }};
 }
 
-std::optional<detail::device_handle> emulated_devices::share_memory(const void* address) {
+std::optional<detail::device_handle> emulated_devices::share_memory(int device,
+                                                                    const void* address) {
   const std::lock_guard lock(mutex_);
-  if (device_of(address) < 0) return std::nullopt;
+  if (device_of(address) != device) return std::nullopt;
   const auto* const byte = static_cast<const std::byte*>(address);
   const auto& [first, memory] = *std::prev(allocations_.upper_bound(byte));
   return handle_of({::getpid(), *memory.file, memory.device, memory.bytes},
                    static_cast<std::uint64_t>(byte - first));
 }
-detail::device_handle emulated_devices::share_event(const detail::device_event& handle) {
+std::optional<detail::device_handle> emulated_devices::share_event(
+    int device, const detail::device_event& handle) {
   const auto& shared = *static_cast<const event*>(handle.get());
+  if (shared.device != device) fail(errc::transport, "an event of another device is shared");
   return handle_of({::getpid(), *shared.file, shared.device, sizeof(shared_counts)});
 }
 
@@ -313,17 +326,14 @@ std::shared_ptr<std::byte> emulated_devices::open_memory(int device,
   const auto shared = file_of(handle);
   auto file = opened(shared);
   if (*file < 0 || !can_read(device, shared.device)) return nullptr;
-  auto memory = map(std::move(file), shared.bytes, shared.device);
-  auto* const address = memory.get() + handle.offset;
-  return {address, [this, kept = std::move(memory)](std::byte*) mutable {
-            const std::lock_guard lock(mutex_);
-            for (const auto& queue : all_queues()) run(*queue, queue->appended);
-            kept.reset();
-          }};
+  ::flock(*file, LOCK_SH);
+  const auto memory = map(std::move(file), shared.bytes, shared.device);
+  return {memory, memory.get() + handle.offset};
 }
+
 detail::device_event emulated_devices::open_event(int device, const detail::device_handle& handle) {
   auto file = opened(file_of(handle));
-  if (*file < 0) fail(errc::transport, "an event of another process cannot be opened");
+  if (*file < 0) return nullptr;
   event made{device};
   made.counts = mapped_counts(*file);
   made.is_foreign = true;
@@ -347,23 +357,16 @@ void emulated_devices::record(int device, device_stream stream,
   recorded.stream->shared = recorded.stream->appended;
   recorded.stream->shared_at = std::chrono::steady_clock::now();
   if (!runs_shared_work_.joinable())
-    runs_shared_work_ =
-        std::jthread([this](const std::stop_token& stopped) { run_shared_work(stopped); });
+    runs_shared_work_ = std::jthread([this] { run_shared_work(); });
 }
 
 void emulated_devices::wait(int device, device_stream stream, const detail::device_event& handle) {
   const std::lock_guard lock(mutex_);
   const auto& awaited = *static_cast<const event*>(handle.get());
   if (awaited.is_foreign)
-    append(device, stream,
-           {[] {},
-            [counts = awaited.counts, number = awaited.counts->recorded.load()] {
-              return counts->reached.load(std::memory_order_acquire) >= number;
-            }});
+    append(device, stream, {.position = awaited.counts->recorded.load(), .counts = awaited.counts});
   else if (awaited.stream)
-    append(device, stream, {[this, other = awaited.stream, position = awaited.position] {
-             run(*other, position);
-           }});
+    append(device, stream, {.position = awaited.position, .after = awaited.stream});
 }
 
 bool emulated_devices::is_done(const detail::device_event& handle) {

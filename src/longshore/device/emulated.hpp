@@ -4,6 +4,7 @@
 // - Work on a stream does not begin before somebody waits for it, or has asked several times.
 // - Launches can only use memory of devices and pinned memory, within its bounds; and memory of
 //   another device only if their device can read it. All words are aligned.
+// - The process ends if memory is freed that another process has open.
 //
 // Processes share memory and events by memfd_create(2). Other processes wait only for work that this
 // process runs, so a thread runs the work before a shared event, some time after it was recorded.
@@ -64,8 +65,10 @@ class emulated_devices final : public detail::device_driver {
   void wait(int device, device_stream stream, const detail::device_event& event) override;
   [[nodiscard]] bool is_done(const detail::device_event& event) override;
   void synchronise(const detail::device_event& event) override;
-  [[nodiscard]] std::optional<detail::device_handle> share_memory(const void* address) override;
-  [[nodiscard]] detail::device_handle share_event(const detail::device_event& event) override;
+  [[nodiscard]] std::optional<detail::device_handle> share_memory(int device,
+                                                                  const void* address) override;
+  [[nodiscard]] std::optional<detail::device_handle> share_event(
+      int device, const detail::device_event& event) override;
   [[nodiscard]] std::shared_ptr<std::byte> open_memory(
       int device, const detail::device_handle& handle) override;
   [[nodiscard]] detail::device_event open_event(int device,
@@ -80,24 +83,27 @@ class emulated_devices final : public detail::device_driver {
     std::size_t bytes;
     int device;  // -1 for pinned memory
     std::byte* alias;
-    std::shared_ptr<const int> file;
+    std::shared_ptr<const int> file;  // locked while another process has it open
   };
+  struct work_queue;
+  // How often an event for processes was recorded, and reached.
+  struct shared_counts {
+    std::atomic<std::uint64_t> recorded, reached;
+  };
+  // A launch; or a wait, until another stream or an event of another process comes to a position.
   struct work {
-    std::function<void()> run;
-    std::function<bool()> is_ready = {};  // null if other processes have no part in it
+    std::function<void()> run = {};
+    std::uint64_t position = 0;
+    std::shared_ptr<work_queue> after = {};
+    std::shared_ptr<shared_counts> counts = {};
   };
   struct work_queue {
     int device;
     std::deque<work> waiting = {};
     std::uint64_t appended = 0, done = 0;
-    bool is_running = false;
     // The latest event for processes, and when it was recorded.
     std::uint64_t shared = 0;
     std::chrono::steady_clock::time_point shared_at = {};
-  };
-  // How often an event for processes was recorded, and reached.
-  struct shared_counts {
-    std::atomic<std::uint64_t> recorded, reached;
   };
   struct event {
     int device;
@@ -115,9 +121,9 @@ class emulated_devices final : public detail::device_driver {
   [[nodiscard]] std::shared_ptr<std::byte> map(std::shared_ptr<const int> file, std::size_t bytes,
                                                int device);
   [[nodiscard]] std::vector<std::shared_ptr<work_queue>> all_queues() const;
-  void run_one(work_queue& stream);
+  bool step(work_queue& stream);
   void run(work_queue& stream, std::uint64_t position);
-  void run_shared_work(const std::stop_token& stopped);
+  void run_shared_work();
 
   const int devices_;
   const bool see_each_other_;
@@ -126,7 +132,8 @@ class emulated_devices final : public detail::device_driver {
   std::map<void*, std::shared_ptr<work_queue>> streams_;
   std::map<int, std::shared_ptr<work_queue>> default_streams_;  // by device
   std::size_t launches_ = 0;
-  std::jthread runs_shared_work_;  // begins with the first event for processes
+  std::atomic<bool> has_ended_ = false;  // no other process is awaited any more
+  std::jthread runs_shared_work_;        // begins with the first event for processes
 };
 
 }  // namespace longshore::testing

@@ -12,6 +12,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <exception>
 #include <limits>
 #include <set>
 
@@ -74,19 +75,26 @@ exchange_plan::exchange_plan(team& ranks, plan_setup setup, plan_arguments argum
   if (is_mpi_carrier(by_)) tags_ = mpi::hold_message_tags(ranks_, by_, programs);
 #endif
   std::size_t number = 0;
-  for (auto& program : programs) {
-    auto& prepared = programs_.emplace_back();
-    prepared.payload_bytes = program.payload_bytes;
-    for (auto& round : program.rounds) {
-      std::size_t parts = 0;
-      for (auto& in : round.incoming)
-        for (auto& part : in.parts) part.number = parts++;
-      waits_by_calls_ = waits_by_calls_ || !round.pairs.empty();
-      if (direct_peers_) split(round);
-      if (!is_mpi_carrier(by_)) cut(round);
-      prepared.rounds.push_back({make_mover(round, number++), round.combines});
+  const auto make_movers = [&] {
+    for (auto& program : programs) {
+      auto& prepared = programs_.emplace_back();
+      prepared.payload_bytes = program.payload_bytes;
+      for (auto& round : program.rounds) {
+        std::size_t parts = 0;
+        for (auto& in : round.incoming)
+          for (auto& part : in.parts) part.number = parts++;
+        waits_by_calls_ = waits_by_calls_ || !round.pairs.empty();
+        if (direct_peers_) split(round);
+        if (!is_mpi_carrier(by_)) cut(round);
+        prepared.rounds.push_back({make_mover(round, number++), round.combines});
+      }
     }
-  }
+  };
+  // A device may have too little memory. Movers of MPI calls are made collectively.
+  if (device_ && !is_mpi_carrier(by_))
+    agree_on_error_of_lowest_rank(ranks_, name_, make_movers);
+  else
+    make_movers();
   if (agreed.has_channels) open_channels();
   if (!is_mpi_carrier(by_) && are_posted_between_nodes(ranks_) && !context_.keeps_slots)
     post_messages();
@@ -137,6 +145,7 @@ exchange_plan::~exchange_plan() {
       device_->driver.synchronise(*device_->done);
     } catch (...) {  // the next call that waits reports it
     }
+    if (direct_peers_) direct_peers_->close(!in_flight_ && std::uncaught_exceptions() == 0);
   }
   if (in_flight_ && direct_peers_) direct_peers_->abandon_signals();
 }
@@ -242,7 +251,9 @@ agreed_numbers exchange_plan::agree_on_device(messenger& neighbours, agreed_numb
     device_.emplace(ranks_, *driver, place_.device.value_or(driver->current_device()));
     if (driver->is_known_to_libraries() && ranks_.library_takes_device_memory())
       device_->messages = messages_of_devices(by_);
-    if (direct_peers_ && by_ == carrier::direct && direct_peers_->reads()) check_peers_of_device();
+    if (!direct_peers_ || by_ != carrier::direct || !direct_peers_->reads()) return;
+    if (ranks_.is_one_process()) check_peers_of_device();
+    direct_peers_->use_device(device_->driver, device_->device);
   });
   agreed_numbers numbers(result.size());
   numbers[needs_channels] = any_needs_channel(programs) ? 1 : 0;
@@ -250,7 +261,8 @@ agreed_numbers exchange_plan::agree_on_device(messenger& neighbours, agreed_numb
   return result;
 }
 
-// Throws if the device of this rank cannot read memory that it would read.
+// Throws if the device of this rank cannot read memory that it would read. Between processes, such
+// memory is not readable.
 void exchange_plan::check_peers_of_device() const {
   for (const auto& peer : direct_peers_->peers())
     for (std::size_t m = 0; m < peer.memories.size(); ++m)

@@ -58,7 +58,7 @@ class plan_memory {
         user_memories_(elements_.size()) {}
   /// The next plan may use the buffer, because the peers have read what they needed.
   ~plan_memory() {
-    if (!for_launches_) node_access::of(ranks_).buffers().give_back(std::move(buffer_));
+    if (!pinned_) node_access::of(ranks_).buffers().give_back(std::move(buffer_));
   }
   plan_memory(const plan_memory&) = delete;
   plan_memory& operator=(const plan_memory&) = delete;
@@ -72,17 +72,12 @@ class plan_memory {
       begins.push_back(buffer_bytes_);
       buffer_bytes_ += round_up(layout.end(), cache_line_bytes);
     }
-    // A rank without elements does not know where the fields of other ranks lie. It takes memory
-    // that launches and the host can use.
-    auto* const driver = installed_driver();
-    const auto fields_at = driver == nullptr ? field_place{.has_host = true} : place();
-    if (fields_at.device)
-      for_launches_ = driver->allocate(*fields_at.device, buffer_bytes_);
-    else if (!fields_at.has_host)
-      for_launches_ = driver->allocate_pinned(buffer_bytes_);
+    // Launches of a device use pinned memory, which other processes cannot map.
+    if (auto* const driver = installed_driver(); driver != nullptr && !place().has_host)
+      pinned_ = driver->allocate_pinned(buffer_bytes_);
     else
       buffer_ = node_access::of(ranks_).buffers().take(ranks_, buffer_bytes_);
-    std::byte* const begin = for_launches_ ? for_launches_.get() : buffer_.data();
+    std::byte* const begin = pinned_ ? pinned_.get() : buffer_.data();
     for (std::size_t i = 0; i < elements.size(); ++i) {
       elements_.push_back(elements[i]);
       auto memory = memories_[0];
@@ -111,7 +106,7 @@ class plan_memory {
   team& ranks_;
   std::vector<std::size_t> elements_;
   shareable_memory buffer_;
-  std::shared_ptr<std::byte> for_launches_;  // instead of buffer_, for fields in device memory
+  std::shared_ptr<std::byte> pinned_;  // instead of buffer_, for fields in device memory
   rank_memories memories_;
   std::size_t user_memories_;
   std::size_t buffer_bytes_ = 0;

@@ -18,9 +18,11 @@ struct alignas(128) direct_signals {
   /// How often the writer has bound its memories to other addresses. Valid together with `ready`.
   std::atomic<std::uint64_t> binding;
   std::atomic<std::uint64_t> line_probe;  ///< by which ranks measure the distance of their caches
-  /// For fields in device memory: where the reader finds the events of the writer after which `ready`
-  /// and `taken` hold (direct_peers::tell_event).
+  /// For fields in device memory: the events of the writer after which `ready` and `taken` hold, for
+  /// a reader in the same process.
   std::atomic<const void*> ready_event, taken_event;
+  /// 1 if the writer uses no memory and no event of the reader any more.
+  std::atomic<std::uint64_t> closed;
 };
 
 /// Call this before each poll of signals: where time is computed, earlier events must happen first.

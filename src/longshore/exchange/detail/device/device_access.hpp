@@ -34,10 +34,14 @@ class held_event {
         device_(device),
         for_processes_(for_processes),
         event_(driver.take_event(device, for_processes)) {}
-  ~held_event() { driver_.give_back(device_, for_processes_, event_); }
+  ~held_event() {
+    if (event_ != nullptr) driver_.give_back(device_, for_processes_, event_);
+  }
   held_event(const held_event&) = delete;
   held_event& operator=(const held_event&) = delete;
   [[nodiscard]] const device_event& operator*() const noexcept { return *event_; }
+  /// No other plan gets the event, because a peer may still wait for it.
+  void abandon() noexcept { event_ = nullptr; }
 
  private:
   device_driver& driver_;

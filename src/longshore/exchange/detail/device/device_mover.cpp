@@ -6,6 +6,7 @@
 #include <longshore/exchange/device_installation.hpp>
 
 #include <algorithm>
+#include <mutex>
 
 namespace longshore::detail {
 namespace {
@@ -29,13 +30,13 @@ device_mover::device_mover(const mover_context& context, plan_device& device,
       peers_(peers),
       round_(number),
       combines_(round.combines),
-      staged_context_{context.ranks, staged_memories_, context.workers},
-      packed_event_(device.driver, device.device, !context.ranks.is_one_process()),
-      stored_event_(device.driver, device.device, !context.ranks.is_one_process()) {
+      staged_context_{context.ranks, staged_memories_, context.workers} {
   if (peers != nullptr) {
-    told_packed_ = peers->tell_event(device.driver, number, 0, *packed_event_);
-    told_stored_ = peers->tell_event(device.driver, number, 1, *stored_event_);
+    ready_event_ = peers->ready_event(number);
+    taken_event_ = peers->taken_event(number);
   }
+  for (auto* const event : {&ready_event_, &taken_event_})
+    if (*event == nullptr) *event = &*own_events_.emplace_back(device.driver, device.device);
   staged_context_.awaited = context.awaited;
   staged_context_.posts_in_place = true;
   exchange_round staged{.pairs = round.pairs, .grid = round.grid};
@@ -52,6 +53,15 @@ device_mover::device_mover(const mover_context& context, plan_device& device,
            std::pair(b.part.contributor, b.part.number);
   });
   carrier_ = make(staged_context_, staged);
+}
+
+// MPI may still use the messages of an exchange that has not ended, so they are never freed.
+device_mover::~device_mover() {
+  static std::mutex mutex;
+  static auto& kept = *new std::vector<std::shared_ptr<std::byte>>;
+  if (carrier_->is_done()) return;
+  const std::lock_guard lock(mutex);
+  kept.insert(kept.end(), {on_host_.memory, on_device_.memory});
 }
 
 device_mover::staging& device_mover::staging_for(int peer) noexcept {
@@ -157,26 +167,19 @@ void device_mover::start(std::span<const combiner> combiners) {
     packs_(device_.stream);
     context_.enter(exchange_phase::send);
   }
-  device_.driver.record(device_.device, device_.stream, *packed_event_);
+  device_.driver.record(device_.device, device_.stream, *ready_event_);
   for (const auto& lent : lent_) {
     peers_->tell_binding(*lent.to_peer);
-    lent.to_peer->ready_event.store(told_packed_, std::memory_order_relaxed);
+    lent.to_peer->ready_event.store(ready_event_, std::memory_order_relaxed);
     signal(context_.ranks, lent.to_peer->ready, exchange_, lent.peer);
   }
   set_state();
 }
 
-// Later work of the stream follows an event of a peer, told with the counter that was read before.
-void device_mover::wait_for(direct_peer& peer, const std::atomic<const void*>& told) {
-  device_.driver.wait(
-      device_.device, device_.stream,
-      peers_->event_of(peer, told.load(std::memory_order_relaxed), device_.driver, device_.device));
-}
-
 void device_mover::progress() {
   auto& driver = device_.driver;
   // The buffers of the exchange before are free, too: its work on the stream was earlier.
-  const bool is_packed = carrier_started_ || !is_staged_ || driver.is_done(*packed_event_);
+  const bool is_packed = carrier_started_ || !is_staged_ || driver.is_done(*ready_event_);
   // The time until the next call belongs to what this rank waits for.
   context_.enter(is_packed ? exchange_phase::wait : exchange_phase::pack);
   if (is_packed && !carrier_started_) start_carrier();
@@ -185,15 +188,17 @@ void device_mover::progress() {
   std::erase_if(still_to_read_, [&](std::size_t i) {
     auto& read = read_[i];
     if (read.from_peer->ready.load(std::memory_order_acquire) < exchange_) return false;
+    // Launches of the exchange before may still use memory that is released.
+    if (direct_peers::is_rebound(*read.source, round_)) driver.synchronise(*device_.done);
     if (peers_->follow(*read.source, round_, read.binding)) forget_stores();
-    wait_for(*read.source, read.from_peer->ready_event);
+    wait_for(peers_->ready_event_of(*read.source, round_));
     return true;
   });
   if (!is_stored_ && still_to_read_.empty() && carrier_started_ && carrier_->has_arrived()) store();
   std::erase_if(pending_lent_, [&](std::size_t i) {
     auto& lent = lent_[i];
     if (lent.from_peer->taken.load(std::memory_order_acquire) < exchange_) return false;
-    wait_for(*lent.source, lent.from_peer->taken_event);
+    wait_for(peers_->taken_event_of(*lent.source, round_));
     return true;
   });
   set_state();
@@ -207,9 +212,9 @@ void device_mover::store() {
     if (copies_) copies_(device_.stream);
     for (const auto& [field, launch] : sums_) launch(device_.stream, combiners_[field].on_device);
   }
-  device_.driver.record(device_.device, device_.stream, *stored_event_);
+  device_.driver.record(device_.device, device_.stream, *taken_event_);
   for (const auto& read : read_) {
-    read.to_peer->taken_event.store(told_stored_, std::memory_order_relaxed);
+    read.to_peer->taken_event.store(taken_event_, std::memory_order_relaxed);
     signal(context_.ranks, read.to_peer->taken, exchange_, read.peer);
   }
   is_stored_ = true;
@@ -225,7 +230,7 @@ void device_mover::start_carrier() {
 void device_mover::complete() {
   if (!carrier_started_) {
     context_.enter(exchange_phase::pack);
-    device_.driver.synchronise(*packed_event_);
+    device_.driver.synchronise(*ready_event_);
     context_.enter(exchange_phase::wait);
     start_carrier();
   }

@@ -10,6 +10,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <vector>
@@ -26,6 +27,7 @@ class device_mover final : public mover {
   /// side; sums take 24 bytes per element.
   device_mover(const mover_context& context, plan_device& device, const exchange_round& round,
                direct_peers* peers, std::size_t number, const make_carrier& make);
+  ~device_mover() override;
 
   void start(std::span<const combiner> combiners) override;
   void progress() override;
@@ -69,7 +71,9 @@ class device_mover final : public mover {
   void forget_stores() { copies_ = nullptr, sums_.clear(); }
   void prepare_packs();
   void prepare_stores();
-  void wait_for(direct_peer& peer, const std::atomic<const void*>& told);
+  void wait_for(const device_event& event) {
+    device_.driver.wait(device_.device, device_.stream, event);
+  }
   void store();
   void start_carrier();
   void set_state() noexcept;
@@ -93,8 +97,9 @@ class device_mover final : public mover {
     device_combines launch;
   };
   std::vector<field_sums> sums_;
-  held_event packed_event_, stored_event_;
-  const void *told_packed_ = nullptr, *told_stored_ = nullptr;
+  // All cells and packed messages are ready; all cells are stored, so those of peers are taken.
+  const device_event *ready_event_ = nullptr, *taken_event_ = nullptr;
+  std::deque<held_event> own_events_;  // if peers do not wait for them
   std::span<const combiner> combiners_;
   std::uint64_t exchange_ = 0;
   bool is_staged_ = false, carrier_started_ = false, is_stored_ = true;

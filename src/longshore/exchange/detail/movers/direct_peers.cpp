@@ -7,6 +7,7 @@
 #include <longshore/exchange/detail/movers/pair_caches.hpp>
 #include <longshore/transport/detail/handshake_message.hpp>
 #include <longshore/transport/shareable_memory.hpp>
+#include <longshore/transport/waiter.hpp>
 
 #include <algorithm>
 #include <cstring>
@@ -27,7 +28,7 @@ namespace {
 
 struct description_header {
   described_memory signals = {}, board = {};
-  std::uint64_t memories = 0;
+  std::uint32_t memories = 0, shares_events = 0;
 };
 // Before the fields of each memory.
 struct memory_header {
@@ -111,23 +112,28 @@ direct_peers::direct_peers(team& ranks, read_policy policy, std::shared_ptr<mess
   signals_ = access_.signals().take(ranks, local_.size() * rounds_);
 
   const bool is_one_process = ranks.is_one_process();
-  for (const auto& memory : memories) fields_ += memory.size();
+  std::size_t fields = 0;
+  for (const auto& memory : memories) fields += memory.size();
   if (!local_.empty()) {
-    description_lines_ =
-        1 + (memories.size() * sizeof(memory_header) + fields_ * sizeof(described_memory)) /
-                sizeof(direct_signals);
-    board_ = access_.signals().take(
-        ranks, description_lines_ + (shares_devices() ? fields_ + 2 * rounds_ : 0));
+    find_device(elements);
+    const std::size_t bytes =
+        memories.size() * sizeof(memory_header) + fields * sizeof(described_memory);
+    event_lines_ = device_ ? 2 * rounds_ : 0;
+    field_lines_begin_ = event_lines_ + 1 + bytes / sizeof(direct_signals);
+    board_ = access_.signals().take(ranks, field_lines_begin_ + (device_ ? fields : 0));
+    if (device_) share_events();
   }
-  const auto described_fields = describe_memories(memories, elements, exposed_);
+  std::vector<std::byte> described_fields;
+  exposed_ = describe_memories(memories, elements, described_fields);
   if (!local_.empty()) write_board(described_fields);
   knows_peers_ = !device_;
-  description_header header{.memories = memories.size()};
-  (void)describe(header.board, {reinterpret_cast<std::byte*>(board_.data())}, is_one_process);
+  description_header header{.memories = static_cast<std::uint32_t>(memories.size()),
+                            .shares_events = events_.empty() ? 0U : 1U};
+  (void)describe(header.board, {line(event_lines_)}, is_one_process);
   for (std::size_t i = 0; i < local_.size(); ++i) {
     direct_peer peer;
     peer.rank = all_peers[local_[i]];
-    peer.read_by_peer = exposed_;
+    for (const auto where : exposed_) peer.read_by_peer.push_back(where != exposure::none);
     peer.signals_from_peer = signals_.data() + i * rounds_;
     if (is_one_process) access_.reach()[peer.rank] = true;
     const auto reach = access_.reach().find(peer.rank);
@@ -165,7 +171,8 @@ std::vector<std::vector<std::byte>> direct_peers::exchange(
 }
 
 // A link needs two ranks that can signal each other. A message has the memory in which the sender
-// measures messages, has_signals, and what is readable.
+// measures messages, has_signals, whether the rank can wait for the events of its peer, and what is
+// readable.
 void direct_peers::confirm() {
   auto memory = access_.buffers().take(ranks_, measuring_memory::bytes);
   std::vector<std::vector<std::byte>> messages;
@@ -173,6 +180,7 @@ void direct_peers::confirm() {
     handshake_writer message;
     message.add(memory.handle());
     message.add(peer.has_signals);
+    message.add(!peer.events.empty());
     for (const bool is_readable : peer.readable) message.add(is_readable);
     messages.push_back(message.take());
   }
@@ -184,7 +192,9 @@ void direct_peers::confirm() {
     memories_of_peers.push_back(reply.take<shared_memory_handle>());
     peer.has_signals = reply.take<bool>() && peer.has_signals;
     access_.reach()[peer.rank] = peer.has_signals;
+    const bool can_wait = reply.take<bool>();
     for (std::size_t m = 0; m < exposed_.size(); ++m) peer.read_by_peer[m] = reply.take<bool>();
+    if (!can_wait || peer.events.empty()) share_no_device(peer);
   }
   // All ranks take their peers in ascending order, so that no ranks wait for each other in a circle.
   auto& caches = access_.caches();
@@ -209,32 +219,97 @@ void direct_peers::confirm() {
   access_.buffers().give_back(std::move(memory));
 }
 
-bool direct_peers::shares_devices() const {
-  return !ranks_.is_one_process() && !local_.empty() && installed_driver() != nullptr;
+// Only processes share device memory by handles, and only plans that read all.
+void direct_peers::find_device(std::span<const std::size_t> elements) {
+  auto* const driver = installed_driver();
+  if (driver == nullptr || ranks_.is_one_process() || policy_ != read_policy::dense) return;
+  for (std::size_t m = 0; m < memories_.size() && !device_; ++m)
+    for (const auto& field : memories_[m])
+      if (const int device = elements[m] == 0 ? -1 : driver->device_of(field.data); device >= 0)
+        device_ = device;
+}
+
+void direct_peers::share_events() {
+  auto& driver = *installed_driver();
+  for (std::size_t i = 0; i < 2 * rounds_; ++i) {
+    const auto& event = events_.emplace_back(driver, *device_, true);
+    const auto handle = driver.share_event(*device_, *event);
+    if (!handle) return events_.clear();
+    std::memcpy(line(i), &*handle, sizeof *handle);
+  }
+}
+
+void direct_peers::open_events(direct_peer& peer) {
+  for (std::size_t i = 0; i < 2 * rounds_; ++i) {
+    const std::byte* const handle = peer.board - (2 * rounds_ - i) * sizeof(direct_signals);
+    auto event = installed_driver()->open_event(*device_, value_at<device_handle>(handle));
+    if (event == nullptr) return peer.events.clear();
+    peer.events.push_back(std::move(event));
+  }
+}
+
+// Messages from and to the peer are packed.
+void direct_peers::share_no_device(direct_peer& peer) const {
+  for (std::size_t m = 0; m < peer.exposed.size(); ++m)
+    if (peer.exposed[m] == exposure::device) peer.readable[m] = false;
+  for (std::size_t m = 0; m < exposed_.size(); ++m)
+    if (exposed_[m] == exposure::device) peer.read_by_peer[m] = false;
+}
+
+void direct_peers::use_device(device_driver& driver, int device) {
+  if (!ranks_.is_one_process() || !reads()) return;
+  while (events_.size() < 2 * rounds_) events_.emplace_back(driver, device);
+}
+
+const device_event& direct_peers::event_of(const direct_peer& peer, std::size_t number,
+                                           const std::atomic<const void*>& told) const {
+  if (!ranks_.is_one_process()) return peer.events[number];
+  return *static_cast<const device_event*>(told.load(std::memory_order_relaxed));
+}
+
+// A rank that ends in an error does not wait; its peers learn that it has released all.
+void direct_peers::close(bool waits) noexcept {
+  if (events_.empty()) return;
+  try {
+    for (auto& peer : peers_) {
+      if (!peer.has_signals) continue;
+      peer.events.clear();
+      peer.mappings.resize(peer.kept_mappings);
+      signal(ranks_, peer.signals_to_peer[0].closed, 1, peer.rank);
+    }
+    for (const auto& peer : peers_)
+      for (waiter waiting(ranks_, "peers that destroy a plan", peer.rank);
+           waits && peer.has_signals && peer.signals_from_peer[0].closed.load() == 0;
+           waiting.pause())
+        before_polls(ranks_);
+  } catch (...) {  // the next call that waits reports it
+    waits = false;
+  }
+  if (waits) return;
+  for (auto& event : events_) event.abandon();
+  abandon_signals();
 }
 
 // Returns whether the field lies in device memory. Without a handle, the described address is 0.
 bool direct_peers::describe_on_device(described_memory& described, const bound_field& memory,
-                                      std::size_t number) {
-  if (!shares_devices()) return false;
-  auto& driver = *installed_driver();
-  const int device = driver.device_of(memory.data);
-  if (device < 0) return false;
-  device_ = device;
+                                      std::size_t number) const {
+  if (!device_ || installed_driver()->device_of(memory.data) != *device_) return false;
   described.stride_bytes = memory.stride_bytes;
-  auto* const line = reinterpret_cast<std::byte*>(board_.data() + description_lines_ + number);
-  if (const auto handle = driver.share_memory(memory.data)) {
-    std::memcpy(line, &*handle, sizeof *handle);
-    (void)describe(described, {line, memory.stride_bytes}, false);
-  }
+  const auto handle =
+      events_.empty() ? std::nullopt : installed_driver()->share_memory(*device_, memory.data);
+  if (!handle) return true;
+  std::byte* const handle_line = line(field_lines_begin_ + number);
+  std::memcpy(handle_line, &*handle, sizeof *handle);
+  (void)describe(described, {handle_line, memory.stride_bytes}, false);
   return true;
 }
 
 // The descriptions of memories follow each other, each with a header.
-std::vector<std::byte> direct_peers::describe_memories(const rank_memories& memories,
-                                                       std::span<const std::size_t> elements,
-                                                       std::vector<bool>& exposed) {
+std::vector<exposure> direct_peers::describe_memories(const rank_memories& memories,
+                                                      std::span<const std::size_t> elements,
+                                                      std::vector<std::byte>& description) const {
   handshake_writer fields;
+  std::vector<exposure> all;
   std::size_t number = 0;
   for (std::size_t m = 0; m < memories.size(); ++m) {
     std::vector<described_memory> described(memories[m].size());
@@ -252,14 +327,12 @@ std::vector<std::byte> direct_peers::describe_memories(const rank_memories& memo
       is_exposed = is_described && field.places == nullptr && is_exposed;
       ++number;
     }
-    exposed.push_back(is_exposed);
-    fields.add(memory_header{static_cast<std::uint32_t>(described.size()),
-                             !is_exposed    ? exposure::none
-                             : is_on_device ? exposure::device
-                                            : exposure::host});
+    all.push_back(!is_exposed ? exposure::none : is_on_device ? exposure::device : exposure::host);
+    fields.add(memory_header{static_cast<std::uint32_t>(described.size()), all.back()});
     fields.add_values(std::span<const described_memory>(described));
   }
-  return fields.take();
+  description = fields.take();
+  return all;
 }
 
 // Returns the address of the peer's memory in this process, or null if it cannot be mapped.
@@ -271,10 +344,8 @@ std::byte* direct_peers::mapped(direct_peer& peer, const described_memory& descr
   auto mapping = access_.mappings().map(described.memory);
   if (mapping.data == nullptr) return nullptr;
   if (where == exposure::device) {
-    auto* const driver = installed_driver();
-    if (driver == nullptr) return nullptr;
-    auto memory = driver->open_memory(device_ ? *device_ : driver->current_device(),
-                                      value_at<device_handle>(mapping.data + offset));
+    auto memory =
+        installed_driver()->open_memory(*device_, value_at<device_handle>(mapping.data + offset));
     if (memory != nullptr) peer.mappings.push_back(memory);
     return memory.get();
   }
@@ -282,31 +353,11 @@ std::byte* direct_peers::mapped(direct_peer& peer, const described_memory& descr
   return mapping.data + offset;
 }
 
-const void* direct_peers::tell_event(device_driver& driver, std::size_t round, std::size_t number,
-                                     const device_event& event) {
-  if (ranks_.is_one_process()) return &event;
-  if (local_.empty()) return nullptr;
-  const std::size_t line = description_lines_ + fields_ + 2 * round + number;
-  const auto handle = driver.share_event(event);
-  std::memcpy(static_cast<void*>(board_.data() + line), &handle, sizeof handle);
-  return reinterpret_cast<const void*>(line * sizeof(direct_signals));
-}
-
-const device_event& direct_peers::event_of(direct_peer& peer, const void* told,
-                                           device_driver& driver, int device) const {
-  if (ranks_.is_one_process()) return *static_cast<const device_event*>(told);
-  auto& event = peer.events[told];
-  if (!event)
-    event = driver.open_event(
-        device, value_at<device_handle>(peer.board + reinterpret_cast<std::uintptr_t>(told)));
-  return event;
-}
-
 void direct_peers::rebind(const rank_memories& memories, std::span<const std::size_t> elements) {
-  std::vector<bool> exposed;
-  const auto descriptions = describe_memories(memories, elements, exposed);
+  std::vector<std::byte> descriptions;
+  const auto exposed = describe_memories(memories, elements, descriptions);
   for (std::size_t m = 0; m < exposed.size(); ++m)
-    if (exposed_[m] && !exposed[m])
+    if (exposed_[m] != exposure::none && exposed[m] == exposure::none)
       fail(errc::usage,
            "a plan on rank {} is bound to memory that its neighbours cannot read, but it was made "
            "for memory that they can read: use memory of longshore::shared_allocator for both",
@@ -317,7 +368,7 @@ void direct_peers::rebind(const rank_memories& memories, std::span<const std::si
 }
 
 void direct_peers::write_board(std::span<const std::byte> descriptions) {
-  std::copy(descriptions.begin(), descriptions.end(), reinterpret_cast<std::byte*>(board_.data()));
+  std::copy(descriptions.begin(), descriptions.end(), line(event_lines_));
 }
 
 bool direct_peers::follow(direct_peer& peer, std::size_t round, std::uint64_t& known) {
@@ -369,12 +420,14 @@ void direct_peers::map_memories(direct_peer& peer, handshake_reader& reader) {
     peer.are_signals_unmapped = is_known && !are_all_mapped;
   }
   peer.kept_mappings = peer.mappings.size();
+  if (header.shares_events != 0 && !events_.empty() && peer.board != nullptr) open_events(peer);
   peer.readable.clear();
   for (std::uint64_t m = 0; m < header.memories; ++m) {
     const auto [fields, where] = reader.take<memory_header>();
     auto& memory = peer.memories.emplace_back();
     const bool is_exposed = where != exposure::none;
-    bool is_readable = is_exposed && is_reached;
+    bool is_readable =
+        is_exposed && is_reached && (where != exposure::device || !peer.events.empty());
     for (std::uint32_t f = 0; f < fields; ++f) {
       const auto described = reader.take<described_memory>();
       std::byte* data = nullptr;
@@ -384,6 +437,7 @@ void direct_peers::map_memories(direct_peer& peer, handshake_reader& reader) {
       }
       memory.push_back({data, static_cast<std::ptrdiff_t>(described.stride_bytes)});
     }
+    peer.exposed.push_back(where);
     peer.readable.push_back(is_readable);
     if (where == exposure::device) continue;  // confirm() follows
     are_all_mapped = are_all_mapped && is_readable == is_exposed;

@@ -9,8 +9,9 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <map>
+#include <deque>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -45,19 +46,21 @@ struct direct_peer {
   /// Element m of `readable`: this rank can read memory m of the peer. Element m of `read_by_peer`:
   /// the peer can read memory m of this rank.
   std::vector<bool> readable, read_by_peer;
+  std::vector<exposure> exposed;                      ///< of the memories of the peer
   direct_signals* signals_from_peer = nullptr;        ///< one per round, in the memory of this rank
   direct_signals* signals_to_peer = nullptr;          ///< one per round, in the memory of the peer
   const std::byte* board = nullptr;                   ///< of the peer, which describes its memories
   std::vector<std::shared_ptr<const void>> mappings;  ///< first those of signals and board
   std::size_t kept_mappings = 0;                      ///< how many those are
-  std::map<const void*, device_event> events;         ///< of a peer in another process
+  /// In another process: its events, two per round, if this rank and the peer may wait for them.
+  std::vector<device_event> events;
 };
 
 /// The direct peers of a plan. Cost per peer: a message of 136 bytes plus 64 bytes per field of a
 /// memory, and 128 bytes of signals per round. Ranks that share a plan for the first time also send
-/// a message of 49 bytes and a byte per memory, and measure their caches (pair_caches) in 192 KiB of
-/// memory, which later plans use for their buffers. Fields in device memory take 128 bytes more each,
-/// and rounds 256 bytes.
+/// a message of 50 bytes and a byte per memory, and measure their caches (pair_caches) in 192 KiB of
+/// memory, which later plans use for their buffers. If processes share device memory, each plan sends
+/// this message; each field takes 128 bytes more, and each round 256.
 class direct_peers {
  public:
   /// Local. `elements` has the number of elements of each memory. `neighbours` reaches all ranks of
@@ -71,7 +74,7 @@ class direct_peers {
 
   /// Whether this rank knows, for each of its peers, if the peer and this rank can map each other's
   /// memory, and if their caches are far. If so, this rank knows before exchange() which messages its
-  /// peers will read. Device memory that processes share is never known.
+  /// peers will read. If processes share device memory, a rank learns that in confirm().
   [[nodiscard]] bool knows_peers() const noexcept { return knows_peers_; }
   /// Collective. Ranks describe their memories to their peers, and agree on numbers. `attachments`
   /// are none, or one more message for each peer on the node. Returns the attachments of the peers.
@@ -95,19 +98,38 @@ class direct_peers {
   /// `known`, the number of the binding for which the caller has prepared copies. Returns whether
   /// `known` has changed. Throws errc::out_of_memory if the memories cannot be mapped.
   [[nodiscard]] bool follow(direct_peer& peer, std::size_t round, std::uint64_t& known);
+  /// Whether follow() will release memory that this rank has mapped.
+  [[nodiscard]] static bool is_rebound(const direct_peer& peer, std::size_t round) noexcept {
+    return peer.signals_from_peer[round].binding.load(std::memory_order_acquire) != peer.binding;
+  }
 
-  /// Returns what this rank tells its peers of an event with which it signals in a round, number 0 or
-  /// 1: its address, or within another process, where they find its handle.
-  [[nodiscard]] const void* tell_event(device_driver& driver, std::size_t round, std::size_t number,
-                                       const device_event& event);
-  /// The event that a peer has told, for a stream of `device`.
-  [[nodiscard]] const device_event& event_of(direct_peer& peer, const void* told,
-                                             device_driver& driver, int device) const;
+  /// The events of a round after which cells of this rank are ready, or those of peers are taken; null
+  /// if this rank and its peers cannot share events. It then reads and lends no device memory.
+  [[nodiscard]] const device_event* ready_event(std::size_t round) const noexcept {
+    return events_.empty() ? nullptr : &*events_[2 * round];
+  }
+  [[nodiscard]] const device_event* taken_event(std::size_t round) const noexcept {
+    return events_.empty() ? nullptr : &*events_[2 * round + 1];
+  }
+  /// The same events of a peer, after its signal.
+  [[nodiscard]] const device_event& ready_event_of(const direct_peer& peer,
+                                                   std::size_t round) const {
+    return event_of(peer, 2 * round, peer.signals_from_peer[round].ready_event);
+  }
+  [[nodiscard]] const device_event& taken_event_of(const direct_peer& peer,
+                                                   std::size_t round) const {
+    return event_of(peer, 2 * round + 1, peer.signals_from_peer[round].taken_event);
+  }
 
   /// The fields lie in device memory. Call on all ranks, before movers are made.
   void set_policy_of_devices() noexcept {
     policy_ = policy_ == read_policy::dense ? read_policy::all : read_policy::none;
   }
+  /// Call after set_policy_of_devices(), if this rank makes the plan for a device.
+  void use_device(device_driver& driver, int device);
+  /// Releases device memory and events of the peers. If `waits`, returns when the peers have released
+  /// those of this rank. REQUIRES: work on the device that uses them is done.
+  void close(bool waits) noexcept;
   [[nodiscard]] bool reads() const noexcept { return policy_ != read_policy::none; }
   [[nodiscard]] std::span<const direct_peer> peers() const noexcept { return peers_; }
 
@@ -136,12 +158,20 @@ class direct_peers {
   }
 
  private:
-  [[nodiscard]] bool shares_devices() const;
+  [[nodiscard]] std::byte* line(std::size_t number) const noexcept {
+    return reinterpret_cast<std::byte*>(board_.data() + number);
+  }
+  void find_device(std::span<const std::size_t> elements);
+  void share_events();
+  void open_events(direct_peer& peer);
+  void share_no_device(direct_peer& peer) const;
+  [[nodiscard]] const device_event& event_of(const direct_peer& peer, std::size_t number,
+                                             const std::atomic<const void*>& told) const;
   [[nodiscard]] bool describe_on_device(described_memory& described, const bound_field& memory,
-                                        std::size_t number);
-  [[nodiscard]] std::vector<std::byte> describe_memories(const rank_memories& memories,
-                                                         std::span<const std::size_t> elements,
-                                                         std::vector<bool>& exposed);
+                                        std::size_t number) const;
+  [[nodiscard]] std::vector<exposure> describe_memories(const rank_memories& memories,
+                                                        std::span<const std::size_t> elements,
+                                                        std::vector<std::byte>& described) const;
   [[nodiscard]] std::byte* mapped(direct_peer& peer, const described_memory& described,
                                   exposure where);
   void map_memories(direct_peer& peer, handshake_reader& reader);
@@ -157,15 +187,16 @@ class direct_peers {
   std::shared_ptr<messenger> messenger_;
   std::vector<std::size_t> local_;  // numbers of the peers in the messenger
   bool knows_peers_ = true;
-  std::vector<bool> exposed_;  // whether others can map a memory of this rank
+  std::vector<exposure> exposed_;  // of the memories of this rank
   std::vector<std::vector<std::byte>> descriptions_;
   std::size_t rounds_;
   signal_pool::lines signals_;
-  // The descriptions of this rank's memories. Then handles of fields in device memory, one per line,
-  // and of events, two lines per round.
+  // The descriptions of this rank's memories. If it shares device memory with other processes, lines
+  // with handles of its events come before, and lines with handles of its fields behind.
   signal_pool::lines board_;
-  std::size_t description_lines_ = 0, fields_ = 0;
+  std::size_t event_lines_ = 0, field_lines_begin_ = 0;
   std::optional<int> device_;  // of the fields of this rank
+  std::deque<held_event> events_;
   std::uint64_t binding_ = 0;
   std::vector<direct_peer> peers_;  // sorted by rank
 };
