@@ -13,7 +13,7 @@ phase_clock& phase_clock::of(team& ranks) {
   return clock;
 }
 
-exchange_phase phase_clock::enter(exchange_phase phase) {
+exchange_phase phase_clock::enter(exchange_phase phase) noexcept {
   const double now = team_->now();
   seconds_[static_cast<std::size_t>(phase_)] += now - since_;
   since_ = now;

@@ -42,7 +42,7 @@ class phase_clock {
     return this;
   }
   /// The time from now on belongs to `phase`. Returns the phase before.
-  exchange_phase enter(exchange_phase phase);
+  [[gnu::cold]] exchange_phase enter(exchange_phase phase) noexcept;
 
  private:
   team* team_ = nullptr;

@@ -449,9 +449,7 @@ void exchange_plan::start(std::span<const std::size_t> programs,
   in_flight_ = true;
   current_round_ = 0;
   start_round();
-  if (waits_by_calls_) return;
-  const timed_phase polling(context_.clock, exchange_phase::wait);
-  current_[0]->by->progress();
+  if (!waits_by_calls_) current_[0]->by->progress();
 }
 
 // Continues the rounds that have begun, and returns whether all rounds are done. A round whose
@@ -470,8 +468,7 @@ bool exchange_plan::progress() {
     }
     const auto& latest = *current_[current_round_]->by;
     if (!latest.has_arrived() || !latest.has_sent()) return false;
-    ++current_round_;
-    start_round();
+    start_next_round();
   }
 }
 
@@ -484,10 +481,15 @@ void exchange_plan::finish() {
 }
 
 void exchange_plan::start_round() {
-  const timed_phase starting(context_.clock, exchange_phase::send);
   const auto& round = *current_[current_round_];
   round.by->start(round.combines ? std::span<const combiner>(combiners_)
                                  : std::span<const combiner>());
+}
+
+void exchange_plan::start_next_round() {
+  const timed_phase starting(context_.clock, exchange_phase::send);
+  ++current_round_;
+  start_round();
 }
 
 int exchange_plan::awaited_peer() const {
@@ -529,8 +531,7 @@ void exchange_plan::run_to_end() {
   if (waits_by_calls_) {
     current_[current_round_]->by->complete();
     while (current_round_ + 1 < current_.size()) {
-      ++current_round_;
-      start_round();
+      start_next_round();
       current_[current_round_]->by->complete();
     }
     finish();

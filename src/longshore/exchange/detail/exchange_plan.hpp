@@ -113,6 +113,7 @@ class exchange_plan {
   void list_memories_to_check();
   void set_combiners(std::span<const combine_op> operations);
   void start_round();
+  void start_next_round();
   [[nodiscard]] bool progress();
   void run_to_end();
   void finish();

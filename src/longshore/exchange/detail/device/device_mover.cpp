@@ -162,9 +162,10 @@ void device_mover::start(std::span<const combiner> combiners) {
   set_all_pending(still_to_read_, read_.size());
   staged_context_.clock = context_.clock;
   if (!packed_.empty()) {
-    const timed_phase packing(context_.clock, exchange_phase::pack);
+    context_.enter(exchange_phase::pack);
     if (!packs_) prepare_packs();
     packs_(device_.stream);
+    context_.enter(exchange_phase::send);
   }
   device_.driver.record(device_.device, device_.stream, *ready_event_);
   for (const auto& lent : lent_) {
@@ -180,8 +181,7 @@ void device_mover::progress() {
   // The buffers of the exchange before are free, too: its work on the stream was earlier.
   const bool is_packed = carrier_started_ || !is_staged_ || driver.is_done(*ready_event_);
   // The time until the next call belongs to what this rank waits for.
-  if (context_.clock != nullptr) [[unlikely]]
-    context_.clock->enter(is_packed ? exchange_phase::wait : exchange_phase::pack);
+  context_.enter(is_packed ? exchange_phase::wait : exchange_phase::pack);
   if (is_packed && !carrier_started_) start_carrier();
   if (carrier_started_ && !carrier_->is_done()) carrier_->progress();
   before_polls(context_.ranks);
@@ -229,10 +229,9 @@ void device_mover::start_carrier() {
 // For sequences of MPI calls, which read and lend nothing.
 void device_mover::complete() {
   if (!carrier_started_) {
-    {
-      const timed_phase packing(context_.clock, exchange_phase::pack);
-      device_.driver.synchronise(*ready_event_);
-    }
+    context_.enter(exchange_phase::pack);
+    device_.driver.synchronise(*ready_event_);
+    context_.enter(exchange_phase::wait);
     start_carrier();
   }
   if (!carrier_->is_done()) carrier_->complete();

@@ -145,7 +145,6 @@ void link_mover::send() {
     auto& out = sent_[next_sent_];
     std::byte* const slot = out.channel->reserve();
     if (slot == nullptr) return;
-    const timed_phase sending(context_.clock, exchange_phase::send);
     out.message.pack(context_, slot);
     out.channel->commit(out.message.bytes());
   }
@@ -162,7 +161,10 @@ void link_mover::finish(std::size_t k) {
 
 void link_mover::progress() {
   const auto finished = [this](std::size_t k) { finish(k); };
-  send();
+  if (next_sent_ < sent_.size()) {
+    send();
+    context_.enter(exchange_phase::wait);
+  }
   before_polls(context_.ranks);
   std::erase_if(still_to_read_, [&](std::size_t i) {
     auto& read = read_[i];

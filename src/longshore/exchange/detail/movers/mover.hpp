@@ -54,6 +54,12 @@ struct mover_context {
   [[nodiscard]] const bound_fields& memory(int number) const noexcept {
     return memories[static_cast<std::size_t>(number)];
   }
+  /// The time from now on belongs to `phase`, if the exchange is timed. Costs less than a timed_phase,
+  /// which remembers the phase before.
+  void enter(exchange_phase phase) const noexcept {
+    if (clock != nullptr) [[unlikely]]
+      clock->enter(phase);
+  }
   void charge_copy(int peer, std::size_t bytes, double lines) const {
     ranks.charge_copy(peer, {bytes, lines, touched_bytes > 0 ? touched_bytes : 2 * bytes});
   }
@@ -67,15 +73,18 @@ class message_packer {
   [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
   [[nodiscard]] std::size_t memory_bytes() const noexcept;
   [[nodiscard]] std::size_t payload_bytes() const noexcept { return payload_bytes_; }
+  /// In phase `send`.
   void pack(const mover_context& context, std::byte* message) const {
-    const timed_phase packing(context.clock, exchange_phase::pack);
+    context.enter(exchange_phase::pack);
     pack(context, parts_, message);
     context.charge_copy(context.ranks.rank(), payload_bytes_, lines_);
+    context.enter(exchange_phase::send);
   }
   /// Packs part `number` alone to its place in the message.
   void pack_part(const mover_context& context, std::size_t number, std::byte* message) const {
-    const timed_phase packing(context.clock, exchange_phase::pack);
+    context.enter(exchange_phase::pack);
     pack(context, std::span(parts_).subspan(number, 1), message);
+    context.enter(exchange_phase::send);
   }
 
  private:
@@ -153,7 +162,7 @@ class message_store {
   void start(std::span<const combiner> combiners);
   /// Message i has arrived at `packed`, or can be read from its sender. Stores all parts that may
   /// be stored now. Calls finished(k) for each message k that is then stored completely. If
-  /// `is_in_place`, nothing is copied.
+  /// `is_in_place`, nothing is copied. Then the phase is `wait`.
   template <class F>
   void arrive(std::size_t i, const std::byte* packed, const F& finished, bool is_in_place = false);
   /// Whether the exchange that has started copies boxes only, so that copies can be prepared.
@@ -218,7 +227,7 @@ class message_store {
 template <class F>
 void message_store::arrive(std::size_t i, const std::byte* packed, const F& finished,
                            bool is_in_place) {
-  const timed_phase unpacking(context_.clock, exchange_phase::unpack);
+  context_.enter(exchange_phase::unpack);
   auto& message = messages_[i];
   message.packed = packed;
   message.has_arrived = true;
@@ -226,7 +235,7 @@ void message_store::arrive(std::size_t i, const std::byte* packed, const F& fini
     if (!is_in_place) store_all(message);
     --unfinished_;
     finished(i);
-    return;
+    return context_.enter(exchange_phase::wait);
   }
   for (; next_ < order_.size() && messages_[order_[next_].message].has_arrived; ++next_) {
     auto& ready = messages_[order_[next_].message];
@@ -235,6 +244,7 @@ void message_store::arrive(std::size_t i, const std::byte* packed, const F& fini
     --unfinished_;
     finished(order_[next_].message);
   }
+  context_.enter(exchange_phase::wait);
 }
 
 /// Transfers the messages of one round, any number of times. An exchange lasts from start() until
