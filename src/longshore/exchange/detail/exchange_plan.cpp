@@ -27,7 +27,7 @@ std::atomic<device_mover_maker>& device_movers() noexcept {
   return maker;
 }
 
-// Movers of other calls copy messages on the host, or describe elements to MPI.
+// The other sequences of calls copy messages on the host, or describe their elements to MPI.
 static device_messages messages_of_devices(carrier by) noexcept {
   if (!is_mpi_carrier(by)) return device_messages::posted;
   return by <= carrier::mpi_persistent ? device_messages::all : device_messages::none;

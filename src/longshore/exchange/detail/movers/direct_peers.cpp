@@ -223,10 +223,13 @@ void direct_peers::confirm() {
 void direct_peers::find_device(std::span<const std::size_t> elements) {
   auto* const driver = installed_driver();
   if (driver == nullptr || ranks_.is_one_process() || policy_ != read_policy::dense) return;
-  for (std::size_t m = 0; m < memories_.size() && !device_; ++m)
-    for (const auto& field : memories_[m])
-      if (const int device = elements[m] == 0 ? -1 : driver->device_of(field.data); device >= 0)
-        device_ = device;
+  try {
+    for (std::size_t m = 0; m < memories_.size() && !device_; ++m)
+      for (const auto& field : memories_[m])
+        if (const int device = elements[m] == 0 ? -1 : driver->device_of(field.data); device >= 0)
+          device_ = device;
+  } catch (const error&) {  // place_of() has the same error, on which ranks agree
+  }
 }
 
 void direct_peers::share_events() {
@@ -250,6 +253,9 @@ void direct_peers::open_events(direct_peer& peer) {
 
 // Messages from and to the peer are packed.
 void direct_peers::share_no_device(direct_peer& peer) const {
+  if (!device_) return;
+  peer.events.clear();
+  peer.mappings.resize(peer.kept_mappings);
   for (std::size_t m = 0; m < peer.exposed.size(); ++m)
     if (peer.exposed[m] == exposure::device) peer.readable[m] = false;
   for (std::size_t m = 0; m < exposed_.size(); ++m)
@@ -271,15 +277,17 @@ const device_event& direct_peers::event_of(const direct_peer& peer, std::size_t 
 void direct_peers::close(bool waits) noexcept {
   if (events_.empty()) return;
   try {
+    std::vector<const direct_peer*> sharing;
     for (auto& peer : peers_) {
-      if (!peer.has_signals) continue;
+      if (!peer.has_signals || (peer.events.empty() && !ranks_.is_one_process())) continue;
+      sharing.push_back(&peer);
       peer.events.clear();
       peer.mappings.resize(peer.kept_mappings);
       signal(ranks_, peer.signals_to_peer[0].closed, 1, peer.rank);
     }
-    for (const auto& peer : peers_)
-      for (waiter waiting(ranks_, "peers that destroy a plan", peer.rank);
-           waits && peer.has_signals && peer.signals_from_peer[0].closed.load() == 0;
+    for (const auto* const peer : sharing)
+      for (waiter waiting(ranks_, "peers that destroy a plan", peer->rank);
+           waits && peer->signals_from_peer[0].closed.load(std::memory_order_acquire) == 0;
            waiting.pause())
         before_polls(ranks_);
   } catch (...) {  // the next call that waits reports it
