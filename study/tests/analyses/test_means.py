@@ -13,7 +13,7 @@ from longshore_study.cli.command_line import main
 from longshore_study.metrics.counters import counter_summaries
 from longshore_study.metrics.launch_metrics import measure
 from longshore_study.store.launch_store import Store
-from stored_launches import halo, json_of, sort, store_launch
+from stored_launches import halo, json_of, simulate, sort, store_launch
 
 SECONDS = (1.0, 2.0, 4.0)
 STUDENT_975_OF_2 = 4.302653
@@ -107,6 +107,27 @@ def test_counters_are_shown_and_missing_ones_have_a_reason(store: Store, capsys:
     row = json_of(capsys.readouterr().out)["rows"][0]
     assert row["numbers"]["waited_mean_seconds"] == pytest.approx(1e-3)
     assert row["phases"][0]["wire_bytes"] == 4000
+
+
+def test_phases_are_shown_with_the_times_over_the_ranks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A simulated machine times phases, and has no counters."""
+    store = Store(tmp_path)
+    for index, seconds in enumerate(SECONDS):
+        timed = {"phases_mean": {"pack": seconds, "wait": 3e-6}, "phases_least": {"pack": 0.5 * seconds, "wait": 0.0}}
+        result = halo("direct", 7.0) | timed | {"phases": {"pack": 2 * seconds, "wait": 6e-6}}
+        store_launch(store, "t", "day", [result, halo("channel", 7.0)], index)
+        simulate(store, "t", [result], index=index)
+    assert main(["--store", str(tmp_path), "show", "t", "--counters"]) == 0
+    printed = capsys.readouterr().out.splitlines()
+    assert [line.split() for line in printed if line.startswith(("phase ", "pack ", "wait "))] == 2 * [
+        ["phase", "mean", "min", "max"],
+        ["pack", "2.00", "s", "1.00", "s", "4.00", "s"],
+        ["wait", "3.00", "µs", "0", "µs", "6.00", "µs"],
+    ]
+    assert not any("of one operation" in line for line in printed), "there are no counters, so they have no table"
+    assert main(["--store", str(tmp_path), "--json", "show", "t", "--counters"]) == 0
+    (row,) = json_of(capsys.readouterr().out)["rows"]
+    assert row["phases"][0]["seconds"] == {"mean": 2.0, "min": 1.0, "max": 4.0}
 
 
 def test_records_without_counters_are_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -169,6 +169,29 @@ def test_the_command_line_has_every_factor() -> None:
     assert "--ranks" not in mpi.options(1)
 
 
+def test_phases_are_asked_of_the_patterns_that_time_them() -> None:
+    halo = '[[pattern]]\nprogram = "halo"\nbetween = { ranks = 2 }\n'
+
+    def asked(plan: Plan) -> set[str]:
+        return {cell.program for cell in plan.cells if "--phases" in cell.options(1)}
+
+    assert asked(plan_of(GATHER + halo, "phases = true")) == {"halo"}
+    assert asked(plan_of(halo + "phases = true")) == {"halo"}
+    assert not asked(plan_of(halo + "phases = false", "phases = true"))
+    with pytest.raises(UsageError, match=r"also in the block of line \d, with a different phases"):
+        plan_of(halo + "phases = true\n" + halo)
+
+
+def test_phases_take_repetitions_of_their_own() -> None:
+    halo = '[[pattern]]\nprogram = "halo"\nbetween = { ranks = 2 }\n'
+    once, timed, twice = (
+        next(cell for cell in plan_of(halo, f"warmup = 0\n{settings}").cells if cell.program == "halo")
+        for settings in ("repetitions = 50", "repetitions = 50\nphases = true", "repetitions = 100")
+    )
+    seconds = TimeEstimate().seconds
+    assert seconds(once) < seconds(timed) == seconds(twice)
+
+
 def test_factors_with_tuples_vary_between_launches() -> None:
     plan = plan_of('[[pattern]]\nprogram="halo"\nbetween={ranks=2}\nwithin={domain=[[8,8,8],[16,8,4]], halo=[1,2]}\n')
     halos = [cell for cell in plan.cells if cell.program == "halo"]

@@ -56,6 +56,14 @@ def test_study_files_accept_the_values_that_the_program_accepts(
 
 
 @pytest.mark.parametrize("pattern", sorted(PATTERNS))
+def test_phases_are_asked_of_the_programs_that_can_time_them(pattern: str) -> None:
+    if BENCH is None:
+        pytest.skip("longshore-bench is not built (make build)")
+    text = subprocess.run([BENCH, pattern, "--help"], capture_output=True, text=True, check=True, timeout=300).stdout
+    assert ("\n  --phases " in text) == PATTERNS[pattern].times_phases
+
+
+@pytest.mark.parametrize("pattern", sorted(PATTERNS))
 def test_records_describe_the_metrics_as_the_module_of_the_pattern_does(
     listed: dict[str, dict[str, Any]], pattern: str
 ) -> None:

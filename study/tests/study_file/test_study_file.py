@@ -93,6 +93,13 @@ EXTERNAL = HEAD + "[[external]]\nname='e'\ncommand=['e']\nformat='osu'\nbetween=
         (HEAD + "timeout_seconds = -1\n" + PATTERN, 3, "above 0"),
         (EXTERNAL.replace("'osu'", "'csv'"), 6, "'format' is one of"),
         (HEAD + 'verify = "end"\n' + PATTERN, 3, "did you mean 'ends'"),
+        (HEAD + "phases = 1\n" + PATTERN, 3, "'phases' is true or false, found 1"),
+        (
+            HEAD + PATTERN.replace('"halo"', '"sort"') + "phases = true\n",
+            6,
+            "phases can be timed of halo and ghost, not of sort; remove 'phases'",
+        ),
+        (EXTERNAL + "phases = true\n", 8, "unknown key in [[external]]: 'phases'"),
         ("[study]\nname = 3\n" + PATTERN, 2, "'name' must be a text, found 3"),
         ("[study]\nname = ''\n" + PATTERN, 2, "printable"),
         ("[study]\nseed = 1\n" + PATTERN, 1, "the study has no name"),

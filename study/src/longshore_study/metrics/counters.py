@@ -1,6 +1,6 @@
 """Summaries of the counters that were read while variants were timed (member `counters` of a
-result). The summary of a variant has medians over its launches. If the machine does not count an
-event, the summary has the reason instead of a number."""
+result), and of the phases that were timed on request. The summary of a variant has medians over its
+launches. If the machine does not count an event, the summary has the reason instead of a number."""
 
 from __future__ import annotations
 
@@ -24,11 +24,15 @@ COUNTED: dict[str, tuple[str, ...]] = {
 }
 """The counters that all records have, with their paths in `counters`."""
 HARDWARE = ("cycles", "instructions", "cache_misses", "llc_misses")
+PHASE_SECONDS = {"mean": "phases_mean", "min": "phases_least", "max": "phases"}
+"""What the seconds of a phase are over the ranks, with the member of a result that has them."""
 
 
 @dataclass(frozen=True)
 class Phase:
     name: str
+    seconds: Mapping[str, float | None]
+    """Seconds of one operation, by the names of PHASE_SECONDS."""
     waited: float | None
     """Waiting time in seconds, mean over the ranks."""
     messages: float | None
@@ -47,16 +51,17 @@ class CounterSummary(VariantSummary):
 
 
 def counter_summaries(launches: Iterable[Launch]) -> list[CounterSummary]:
-    summaries = [_summary(*group) for group in by_variant(launches, _counters)]
+    summaries = [_summary(*group) for group in by_variant(launches, _counted)]
     return sorted(summaries, key=lambda s: (pattern_rank(s.pattern), s.study, s.tag, reading_order(s.factors)))
 
 
-def _counters(result: Record) -> Mapping[str, Any] | None:
-    counters = result.get("counters")
-    return counters if isinstance(counters, dict) else None
+def _counted(result: Record) -> Record | None:
+    """The result, if it has counters or times of phases. A simulated machine has no counters."""
+    return result if any(isinstance(result.get(name), dict) for name in ("counters", "phases_mean")) else None
 
 
-def _summary(names: Names, factors: Mapping[str, Any], members: Sequence[Mapping[str, Any]]) -> CounterSummary:
+def _summary(names: Names, factors: Mapping[str, Any], results: Sequence[Mapping[str, Any]]) -> CounterSummary:
+    members = [counters for result in results if isinstance(counters := result.get("counters"), dict)]
     paths = {**COUNTED, **{name: ("hardware", name) for name in HARDWARE}}
     numbers = {name: value for name, path in paths.items() if (value := median_of(members, *path)) is not None}
     reasons: dict[str, str] = {}
@@ -65,15 +70,16 @@ def _summary(names: Names, factors: Mapping[str, Any], members: Sequence[Mapping
         for name, reason in refused.items() if isinstance(refused, dict) else ():
             if name not in numbers:
                 reasons.setdefault(str(name), str(reason))
-    phases_of_launches = [phases for counters in members if isinstance(phases := counters.get("phases"), dict)]
-    phase_names = dict.fromkeys(name for phases in phases_of_launches for name in phases)
+    phases_of_launches = [result.get("phases_mean") for result in results] + [c.get("phases") for c in members]
+    phase_names = dict.fromkeys(name for phases in phases_of_launches if isinstance(phases, dict) for name in phases)
     summaries = tuple(
         Phase(
             str(name),
+            {kind: median_of(results, member, name) for kind, member in PHASE_SECONDS.items()},
             median_of(members, "phases", name, "waited_seconds", "mean"),
             median_of(members, "phases", name, "messages"),
             median_of(members, "phases", name, "wire_bytes"),
         )
         for name in phase_names
     )
-    return CounterSummary(*names, factors, len(members), numbers, reasons, summaries)
+    return CounterSummary(*names, factors, len(results), numbers, reasons, summaries)

@@ -6,15 +6,16 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from longshore_study.base import terminal
+from longshore_study.base import terminal, texts
 from longshore_study.base.json_values import attributes
-from longshore_study.metrics.counters import COUNTED, HARDWARE, CounterSummary, Phase
+from longshore_study.metrics.counters import COUNTED, HARDWARE, PHASE_SECONDS, CounterSummary, Phase
 from longshore_study.output.rows import grouped_by, print_parts, print_rows
 
 _SECONDS = ("waited mean", "waited max")
 _PHASE_COLUMNS: dict[str, Callable[[Phase], str]] = {
     "phase": lambda phase: phase.name,
-    "waited ms": lambda phase: _scaled(phase.waited, 1e3),
+    **{kind: partial(lambda kind, phase: _seconds(phase.seconds[kind]), kind) for kind in PHASE_SECONDS},
+    "waited": lambda phase: _seconds(phase.waited),
     "messages": lambda phase: terminal.number(phase.messages),
     "wire MB": lambda phase: _scaled(phase.wire_bytes, 1e-6),
 }
@@ -34,6 +35,7 @@ def document(summaries: Sequence[CounterSummary]) -> dict[str, Any]:
                 "phases": [
                     {
                         "phase": phase.name,
+                        "seconds": dict(phase.seconds),
                         "waited_seconds": phase.waited,
                         "messages": phase.messages,
                         "wire_bytes": phase.wire_bytes,
@@ -54,12 +56,15 @@ def render(summaries: Sequence[CounterSummary]) -> None:
             for name in (*COUNTED, *HARDWARE)
             if any(name in summary.numbers for summary in members)
         }
-        print_rows(f"{where}, of one operation, all ranks together", members, columns)
-        for reason, events in _reasons(members).items():
-            print(f"no {', '.join(events)}: {reason}")
-        print()
-        if any(summary.phases for summary in members):
-            print_parts(f"{where}, by phase", members, lambda summary: summary.phases, _PHASE_COLUMNS, left=("phase",))
+        if columns:
+            print_rows(f"{where}, of one operation, all ranks together", members, columns)
+            for reason, events in _reasons(members).items():
+                print(f"no {', '.join(events)}: {reason}")
+            print()
+        if phases := [phase for summary in members for phase in summary.phases]:
+            known = {name: text for name, text in _PHASE_COLUMNS.items() if {text(phase) for phase in phases} != {"-"}}
+            title = f"{where}, by phase, times over the ranks"
+            print_parts(title, members, lambda summary: summary.phases, known, left=("phase",))
             print()
 
 
@@ -74,6 +79,10 @@ def _reasons(members: Sequence[CounterSummary]) -> dict[str, list[str]]:
 
 def _number(summary: CounterSummary, name: str) -> str:
     return _scaled(summary.numbers.get(name), 1e3 if name in _SECONDS else 1.0)
+
+
+def _seconds(value: float | None) -> str:
+    return "-" if value is None else texts.seconds(value)
 
 
 def _scaled(value: float | None, factor: float) -> str:

@@ -81,5 +81,6 @@ PATTERN = Pattern(
     traffic_text="each ghost and its element (accumulate: which is also written); in a random mesh whole lines of "
     "elements",
     repetition_seconds=_seconds,
+    times_phases=True,
     pairs_of_ranks=True,
 )

@@ -131,4 +131,5 @@ PATTERN = Pattern(
     traffic_text="each payload byte once read and once written, on all ranks of the node; a sum also reads the value "
     "to which it adds; a line for the ends of each row along x",
     repetition_seconds=_seconds,
+    times_phases=True,
 )

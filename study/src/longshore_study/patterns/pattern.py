@@ -160,6 +160,8 @@ class Pattern:
     """Which bytes `traffic` counts."""
     repetition_seconds: Callable[[int, Levels], float] = lambda ranks, levels: 0.1  # noqa: ARG005
     """A guess, right within a small factor, from the number of ranks and the levels."""
+    times_phases: bool = False
+    """Whether longshore-bench has the option --phases for the pattern."""
     pairs_of_ranks: bool = False
     """Whether all pairs of ranks exchange messages. The simulation then takes longer."""
 

@@ -101,6 +101,8 @@ class Cell:
         words += ["--warmup", str(self.launch_settings.warmup), "--seed", str(seed)]
         if self.launch_settings.verify != LaunchSettings.verify:
             words += ["--verify", self.launch_settings.verify]
+        if self.launch_settings.phases:
+            words.append("--phases")
         return [*words, "--json", json_file]
 
 
@@ -221,7 +223,7 @@ def _without_duplicates(study: Study, cells_and_lines: Iterable[tuple[Cell, int]
 
 def _settings_of(left: Cell, right: Cell) -> Iterator[tuple[str, Any, Any]]:
     """The settings that are not part of the cell_id: each name with the values of the two cells."""
-    for name in ("launches", "repetitions", "warmup", "timeout_seconds", "verify"):
+    for name in ("launches", "repetitions", "warmup", "timeout_seconds", "verify", "phases"):
         yield name, getattr(left.launch_settings, name), getattr(right.launch_settings, name)
     if left.external is not None and right.external is not None:
         for name in ("command", "format", "metric", "launch", "ranks_per_node"):
@@ -317,7 +319,11 @@ def _control_cells(cells: list[Cell]) -> list[Cell]:
         between = {name: cell.between[name] for name in _LAUNCH_FACTORS if name in cell.between}
         kernels = ["copy", "pingpong"] if cell.ranks > 1 else ["copy"]
         launch_settings = replace(
-            cell.launch_settings, repetitions=_CONTROL_REPETITIONS, warmup=1, verify=LaunchSettings.verify
+            cell.launch_settings,
+            repetitions=_CONTROL_REPETITIONS,
+            warmup=1,
+            verify=LaunchSettings.verify,
+            phases=LaunchSettings.phases,
         )
         control = Cell(CONTROL, between, {"kernel": kernels}, launch_settings)
         known = controls.get(control.cell_id)

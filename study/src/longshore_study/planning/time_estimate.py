@@ -49,7 +49,8 @@ def guessed_seconds(cell: Cell) -> float:
     start = _START_SECONDS.get(str(cell.between.get("transport")), 2.0) + 0.02 * cell.ranks
     if cell.external is not None:
         return start + 10.0
-    repetitions = cell.launch_settings.repetitions + cell.launch_settings.warmup
+    settings = cell.launch_settings  # phases are timed in repetitions of their own
+    repetitions = settings.repetitions * (2 if settings.phases else 1) + settings.warmup
     if cell.machine is not None:
         of_all_pairs = _SIMULATED_PAIR_SECONDS * cell.ranks if PATTERNS[cell.program].pairs_of_ranks else 0.0
         return repetitions * cell.variants * cell.ranks * (_SIMULATED_NEIGHBOURS_SECONDS + of_all_pairs)

@@ -23,6 +23,7 @@ from longshore_study.study_file.toml_values import Problems, TomlTable, listed, 
 SECTIONS = ("study", "pattern", "external", "launcher", "bound", "guideline", "step", "hypothesis", "states")
 STUDY_KEYS = ("name", "description", "seed", "sessions", "margin")
 BLOCK_KEYS = ("launches", "repetitions", "warmup", "timeout_seconds")  # in [study]; a block may override them
+PATTERN_KEYS = ("verify", "phases")  # as BLOCK_KEYS, but not for external programs
 _LONGEST_LIST = 1000
 
 
@@ -37,7 +38,7 @@ class StudyReader:
     def study(self, document: TomlTable, text: str) -> Study:
         document.known_keys(SECTIONS, "table")
         settings = document.table("study")
-        settings.known_keys((*STUDY_KEYS, *BLOCK_KEYS, "verify"), "key in [study]")
+        settings.known_keys((*STUDY_KEYS, *BLOCK_KEYS, *PATTERN_KEYS), "key in [study]")
         general = _launch_settings(settings, LaunchSettings())
         blocks = tuple(part for block in document.tables("pattern") for part in self.pattern(block, general))
         externals = tuple(part for block in document.tables("external") for part in self.external(block, general))
@@ -65,7 +66,7 @@ class StudyReader:
 
     def pattern(self, block: TomlTable, general: LaunchSettings) -> list[PatternBlock]:
         """A block for each table of `between`."""
-        keys = ("program", "within", "between", "exclude", "verify", *BLOCK_KEYS)
+        keys = ("program", "within", "between", "exclude", *BLOCK_KEYS, *PATTERN_KEYS)
         block.known_keys(keys, "key in [[pattern]]")
         program = block.word("program", tuple(PATTERNS))
         if program is None:
@@ -79,13 +80,19 @@ class StudyReader:
         for name in sorted(within.keys() & levels.keys()):
             block.problem(f"'{name}' is in within and in between; it can vary in one only", "within", name)
         exclude = _exclude(block, {**within, **levels}, {**factors, **FACTORS_BETWEEN_LAUNCHES})
+        settings = _launch_settings(block, general)
+        if settings.phases and not PATTERNS[program].times_phases:
+            if "phases" in block:
+                able = " and ".join(name for name, pattern in PATTERNS.items() if pattern.times_phases)
+                block.problem(f"phases can be timed of {able}, not of {program}; remove 'phases'", "phases")
+            settings = replace(settings, phases=False)
         return [
             PatternBlock(
                 program=program,
                 within=within,
                 between=between,
                 exclude=exclude,
-                launch_settings=_launch_settings(block, general),
+                launch_settings=settings,
                 line=block.line,
                 machines=of_table,
                 simulated_launches=block.integer("launches", default=1, least=1, most=10_000),
@@ -226,6 +233,7 @@ def _launch_settings(owner: TomlTable, general: LaunchSettings) -> LaunchSetting
             allowed="above 0, of at most 30 days",
         ),
         verify=owner.optional_word("verify", VERIFICATIONS) or general.verify,
+        phases=owner.flag("phases", default=general.phases),
     )  # fmt: skip
 
 

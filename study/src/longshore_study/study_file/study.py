@@ -36,6 +36,8 @@ class LaunchSettings:
     timeout_seconds: float = 600.0
     verify: str = "all"
     """Which results longshore-bench verifies: one of VERIFICATIONS."""
+    phases: bool = False
+    """Whether longshore-bench also times phases, which not all patterns can."""
 
 
 @dataclass(frozen=True)

@@ -138,9 +138,8 @@ class TomlTable:
         """An integer from 1, or None if the key is missing."""
         return self.integer(key, default=1, least=1, most=most) if key in self.content else None
 
-    def flag(self, key: str) -> bool:
-        """True or false; false if the key is missing."""
-        return self.value(key, False, lambda value: isinstance(value, bool), "is true or false")
+    def flag(self, key: str, *, default: bool = False) -> bool:
+        return self.value(key, default, lambda value: isinstance(value, bool), "is true or false")
 
     def duration(self, key: str, default: int) -> int:
         value = self.content.get(key)

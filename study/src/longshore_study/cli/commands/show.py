@@ -34,7 +34,7 @@ examples:
   longshore show isx --means                        like ISx: mean, smallest and largest over launches, with an interval
   longshore show isx --means --pool environment     the same over all launches, whatever their environment
   longshore show isx --model                        measured exchanges beside the predictions of a model
-  longshore show isx --counters                     page faults, context switches, waits, cycles and misses
+  longshore show isx --counters                     page faults, context switches, waits, cycles, misses; phases
   longshore show at-scale --crossings               the fastest choice from how many nodes (or ranks) on
   longshore show mine --predicted                   simulated and measured times side by side
   longshore show --json
@@ -267,7 +267,7 @@ _OTHER_TABLES: dict[str, tuple[Callable[[argparse.Namespace], int], str]] = {
     "--steps": (_steps, "the gain of each step of the study file"),
     "--means": (_means, "mean, smallest and largest over launches, with an interval"),
     "--model": (_MODEL, "measured exchanges beside the predictions of a model"),
-    "--counters": (_COUNTERS, "counters of kernel, processor and waits"),
+    "--counters": (_COUNTERS, "counters of kernel, processor and waits; times of phases"),
     "--crossings": (_CROSSINGS, "the fastest choice over nodes or ranks, and where it changes"),
     "--predicted": (_predicted, "simulated and measured times side by side"),
 }
