@@ -235,8 +235,8 @@ void direct_peers::find_device(std::span<const std::size_t> elements) {
 void direct_peers::share_events() {
   auto& driver = *installed_driver();
   for (std::size_t i = 0; i < 2 * rounds_; ++i) {
-    const auto& event = events_.emplace_back(driver, *device_, true);
-    const auto handle = driver.share_event(*device_, *event);
+    events_.push_back(std::make_unique<held_event>(driver, *device_, true));
+    const auto handle = driver.share_event(*device_, **events_.back());
     if (!handle) return events_.clear();
     std::memcpy(line(i), &*handle, sizeof *handle);
   }
@@ -264,7 +264,8 @@ void direct_peers::share_no_device(direct_peer& peer) const {
 
 void direct_peers::use_device(device_driver& driver, int device) {
   if (!ranks_.is_one_process() || !reads()) return;
-  while (events_.size() < 2 * rounds_) events_.emplace_back(driver, device);
+  while (events_.size() < 2 * rounds_)
+    events_.push_back(std::make_unique<held_event>(driver, device));
 }
 
 const device_event& direct_peers::event_of(const direct_peer& peer, std::size_t number,
@@ -294,7 +295,7 @@ void direct_peers::close(bool waits) noexcept {
     waits = false;
   }
   if (waits) return;
-  for (auto& event : events_) event.abandon();
+  for (const auto& event : events_) event->abandon();
   abandon_signals();
 }
 

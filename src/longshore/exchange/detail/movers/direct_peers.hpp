@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <span>
@@ -106,10 +105,10 @@ class direct_peers {
   /// The events of a round after which cells of this rank are ready, or those of peers are taken; null
   /// if this rank and its peers cannot share events. It then reads and lends no device memory.
   [[nodiscard]] const device_event* ready_event(std::size_t round) const noexcept {
-    return events_.empty() ? nullptr : &*events_[2 * round];
+    return events_.empty() ? nullptr : &**events_[2 * round];
   }
   [[nodiscard]] const device_event* taken_event(std::size_t round) const noexcept {
-    return events_.empty() ? nullptr : &*events_[2 * round + 1];
+    return events_.empty() ? nullptr : &**events_[2 * round + 1];
   }
   /// The same events of a peer, after its signal.
   [[nodiscard]] const device_event& ready_event_of(const direct_peer& peer,
@@ -196,7 +195,7 @@ class direct_peers {
   signal_pool::lines board_;
   std::size_t event_lines_ = 0, field_lines_begin_ = 0;
   std::optional<int> device_;  // of the fields of this rank
-  std::deque<held_event> events_;
+  std::vector<std::unique_ptr<held_event>> events_;
   std::uint64_t binding_ = 0;
   std::vector<direct_peer> peers_;  // sorted by rank
 };
