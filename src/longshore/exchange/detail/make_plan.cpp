@@ -25,8 +25,8 @@ std::atomic<device_mover_maker>& device_movers() noexcept {
   return maker;
 }
 
-// The other sequences of calls copy messages on the host, or describe their elements to MPI.
-static device_messages messages_of_devices(carrier by) noexcept {
+// The sequences of calls behind mpi_persistent copy messages on the host, or let MPI pack them.
+static device_messages sent_from_device(carrier by) noexcept {
   if (!is_mpi_carrier(by)) return device_messages::posted;
   return by <= carrier::mpi_persistent ? device_messages::all : device_messages::none;
 }
@@ -251,7 +251,7 @@ agreed_numbers exchange_plan::agree_on_device(messenger& neighbours, agreed_numb
            ranks_.rank());
     device_.emplace(ranks_, *driver, place_.device.value_or(driver->current_device()));
     if (driver->is_known_to_libraries() && ranks_.library_takes_device_memory())
-      device_->messages = messages_of_devices(by_);
+      device_->sent_from_device = sent_from_device(by_);
     if (!direct_peers_ || by_ != carrier::direct || !direct_peers_->reads()) return;
     if (ranks_.is_one_process()) check_peers_of_device();
     direct_peers_->use_device(device_->driver, device_->device);

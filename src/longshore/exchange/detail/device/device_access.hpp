@@ -67,7 +67,7 @@ struct plan_device {
   device_stream stream;
   held_event done;          ///< the end of the exchange on `stream`
   bool is_enqueued = true;  ///< whether all work of the exchange is on `stream`
-  device_messages messages = device_messages::none;
+  device_messages sent_from_device = device_messages::none;
 };
 
 }  // namespace longshore::detail

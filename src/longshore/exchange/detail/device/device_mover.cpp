@@ -11,11 +11,6 @@
 namespace longshore::detail {
 namespace {
 
-// Bytes of a buffer.
-element_set bytes_at(std::size_t offset, std::size_t bytes) {
-  return element_box{static_cast<std::ptrdiff_t>(offset), {bytes, 1, 1}, {1, 0, 0}};
-}
-
 bound_field packed_field(const bound_field& like, std::byte* data) {
   return {data, static_cast<std::ptrdiff_t>(like.element_bytes), like.element_bytes};
 }
@@ -46,8 +41,8 @@ device_mover::device_mover(const mover_context& context, plan_device& device,
   if (on_device_.bytes > 0)
     on_device_.memory = device.driver.allocate(device.device, on_device_.bytes);
   is_staged_ = !staged.outgoing.empty() || !staged.incoming.empty();
-  for (const auto* const in : {&on_host_, &on_device_})
-    staged_memories_.resize(staged_memories_.size() + 2, {{in->memory.get(), 1, 1}});
+  for (const auto* const place : {&on_host_, &on_device_})
+    staged_memories_.resize(staged_memories_.size() + 2, {{place->memory.get(), 1, 1}});
   std::stable_sort(stored_.begin(), stored_.end(), [](const auto& a, const auto& b) {
     return std::pair(a.part.contributor, a.part.number) <
            std::pair(b.part.contributor, b.part.number);
@@ -64,11 +59,16 @@ device_mover::~device_mover() {
   kept.insert(kept.end(), {on_host_.memory, on_device_.memory});
 }
 
+element_set device_mover::staging::end_message(std::size_t begin) {
+  const std::size_t length = bytes - begin;
+  bytes = round_up(bytes, cache_line_bytes);
+  return element_box{static_cast<std::ptrdiff_t>(begin), {length, 1, 1}, {1, 0, 0}};
+}
+
 device_mover::staging& device_mover::staging_for(int peer) noexcept {
   using enum device_messages;
-  const bool is_on_device =
-      device_.messages == all || (device_.messages == posted && is_posted(context_, peer));
-  return is_on_device ? on_device_ : on_host_;
+  const auto sent = device_.sent_from_device;
+  return sent == all || (sent == posted && is_posted(context_, peer)) ? on_device_ : on_host_;
 }
 
 void device_mover::add_outgoing(const outgoing_message& out, exchange_round& staged) {
@@ -80,14 +80,11 @@ void device_mover::add_outgoing(const outgoing_message& out, exchange_round& sta
           {out.peer, peer->signals_from_peer + round_, peer->signals_to_peer + round_, peer});
     return;
   }
-  auto& in = staging_for(out.peer);
-  const std::size_t begin = in.bytes;
-  for (const auto& part : out.parts) {
-    packed_.push_back({part, &in, in.bytes});
-    in.bytes = packed_layout(context_.memory(part.memory), part.elements.size(), in.bytes).end();
-  }
-  staged.outgoing.push_back({out.peer, {{in.outgoing, bytes_at(begin, in.bytes - begin)}}});
-  in.bytes = round_up(in.bytes, cache_line_bytes);
+  auto& place = staging_for(out.peer);
+  const std::size_t begin = place.bytes;
+  for (const auto& part : out.parts)
+    packed_.push_back({part, &place, place.add(context_.memory(part.memory), part.elements)});
+  staged.outgoing.push_back({out.peer, {{place.outgoing, place.end_message(begin)}}});
 }
 
 void device_mover::add_incoming(const incoming_message& in, exchange_round& staged) {
@@ -105,25 +102,23 @@ void device_mover::add_incoming(const incoming_message& in, exchange_round& stag
           {in.peer, peer->signals_from_peer + round_, peer->signals_to_peer + round_, peer});
     return add(&peer->memories);
   }
-  auto& to = staging_for(in.peer);
-  const std::size_t begin = to.bytes;
-  for (const auto& part : in.parts) {
-    stored_.push_back({part, nullptr, &to, to.bytes});
-    to.bytes = packed_layout(context_.memory(part.memory), part.elements.size(), to.bytes).end();
-  }
-  const auto bytes = bytes_at(begin, to.bytes - begin);
-  staged.incoming.push_back({in.peer, {{to.incoming, bytes, to.outgoing, bytes, in.peer}}});
-  to.bytes = round_up(to.bytes, cache_line_bytes);
+  auto& place = staging_for(in.peer);
+  const std::size_t begin = place.bytes;
+  for (const auto& part : in.parts)
+    stored_.push_back(
+        {part, nullptr, &place, place.add(context_.memory(part.memory), part.elements)});
+  const auto bytes = place.end_message(begin);
+  staged.incoming.push_back({in.peer, {{place.incoming, bytes, place.outgoing, bytes, in.peer}}});
 }
 
 void device_mover::prepare_packs() {
   piece_collector packs;
-  for (const auto& [part, in, offset] : packed_) {
+  for (const auto& [part, place, offset] : packed_) {
     const auto& memory = context_.memory(part.memory);
     const packed_layout layout(memory, part.elements.size(), offset);
     const element_set packed(0, part.elements.size());
     for (std::size_t k = 0; k < memory.size(); ++k)
-      packs.add({packed, packed_field(memory[k], in->memory.get() + layout.offset(k))},
+      packs.add({packed, packed_field(memory[k], place->memory.get() + layout.offset(k))},
                 {part.elements, memory[k]});
   }
   packs_ = device_.driver.prepare(device_.device, packs.pieces());
@@ -131,7 +126,7 @@ void device_mover::prepare_packs() {
 
 void device_mover::prepare_stores() {
   std::map<std::size_t, piece_collector> stores;  // by field; all in one if they are copied
-  for (const auto& [part, sender, in, offset] : stored_) {
+  for (const auto& [part, sender, place, offset] : stored_) {
     const auto& memory = context_.memory(part.memory);
     const packed_layout layout(memory, part.elements.size(), offset);
     const element_set packed(0, part.elements.size());
@@ -139,7 +134,7 @@ void device_mover::prepare_stores() {
       auto& pieces = stores[combines_ ? static_cast<std::size_t>(memory[k].number) : 0];
       if (sender == nullptr)
         pieces.add({part.elements, memory[k]},
-                   {packed, packed_field(memory[k], in->memory.get() + layout.offset(k))});
+                   {packed, packed_field(memory[k], place->memory.get() + layout.offset(k))});
       else
         pieces.add(
             {part.elements, memory[k]},

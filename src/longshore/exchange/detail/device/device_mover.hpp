@@ -42,21 +42,30 @@ class device_mover final : public mover {
   void rebind() override { packs_ = nullptr, forget_stores(); }
 
  private:
-  // Packed messages of both directions.
+  // Packed messages of both directions, which follow each other.
   struct staging {
     int outgoing, incoming;  // the numbers of these memories of the carrier
     std::size_t bytes = 0;
     std::shared_ptr<std::byte> memory = {};
+
+    // Returns where a part begins.
+    std::size_t add(const bound_fields& fields, const element_set& elements) {
+      const std::size_t begin = bytes;
+      bytes = packed_layout(fields, elements.size(), begin).end();
+      return begin;
+    }
+    // Ends the message that began at `begin`, and returns its bytes.
+    [[nodiscard]] element_set end_message(std::size_t begin);
   };
   struct packed_part {
     outgoing_part part;
-    const staging* in;
+    const staging* place;
     std::size_t offset;
   };
   struct stored_part {
     incoming_part part;
     const rank_memories* sender;  // null if the part arrives packed
-    const staging* in = nullptr;
+    const staging* place = nullptr;
     std::size_t offset = 0;
   };
   struct peer_link {
