@@ -14,6 +14,7 @@
 #include <charconv>
 #include <fstream>
 #include <set>
+#include <string_view>
 #include <utility>
 
 namespace longshore::bench {

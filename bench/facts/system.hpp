@@ -4,6 +4,7 @@
 #include "facts/json.hpp"
 
 #include <filesystem>
+#include <string>
 
 namespace longshore::bench {
 

@@ -4,6 +4,7 @@
 
 #include <longshore/core/error.hpp>
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 

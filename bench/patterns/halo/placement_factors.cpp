@@ -13,7 +13,9 @@
 #include <algorithm>
 #include <map>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace longshore::bench {
 namespace {
@@ -80,7 +82,9 @@ void check_levels(const std::map<std::string, std::vector<json>>& requested) {
         std::find(location_levels.begin(), location_levels.end(), name) != location_levels.end();
     if (!uses_levels && (is_level || name == "order") && !levels.empty())
       fail(errc::usage, "--{} is for --placement levels, and the placement is {}", name,
-           fmt::format("{}", fmt::join(placements, ",")));
+           fmt::format(
+               "{}",
+               fmt::join(std::vector<std::string>(placements.begin(), placements.end()), ",")));
   }
   if (uses_levels && !has_grid)
     fail(errc::usage,

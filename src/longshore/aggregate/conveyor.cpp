@@ -9,6 +9,7 @@
 #include <longshore/transport/is_same_on_all_ranks.hpp>
 #include <longshore/transport/stream_ends.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <fstream>

@@ -1,6 +1,7 @@
 // Relaying: a conveyor copies the items that arrived on one hop into the buffers of the next hop.
 #include <longshore/aggregate/conveyor.hpp>
 
+#include <algorithm>
 #include <type_traits>
 
 namespace longshore {

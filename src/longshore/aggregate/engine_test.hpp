@@ -6,6 +6,7 @@
 #include <longshore/aggregate/deliver.hpp>
 #include <longshore/core/random.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <span>

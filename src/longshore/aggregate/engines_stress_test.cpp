@@ -6,6 +6,7 @@
 #include <longshore/core/random.hpp>
 #include <longshore/transport/launch/run.hpp>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>

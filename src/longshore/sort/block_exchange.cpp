@@ -5,6 +5,7 @@
 #include <longshore/sort/detail/exchanges.hpp>
 #include <longshore/sort/detail/growable_buffer.hpp>
 
+#include <algorithm>
 #include <cstring>
 
 namespace longshore {

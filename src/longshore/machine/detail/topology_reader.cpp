@@ -6,6 +6,7 @@
 #ifdef LONGSHORE_HAVE_HWLOC
 #include <hwloc.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <memory>

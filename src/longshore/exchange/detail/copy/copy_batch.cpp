@@ -5,6 +5,7 @@
 #include <longshore/exchange/detail/copy/task_shares.hpp>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 
 namespace longshore::detail {
