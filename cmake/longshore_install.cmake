@@ -13,7 +13,7 @@ endif()
 # and those that other builds have.
 get_property(LONGSHORE_BUILT_COMPONENTS GLOBAL PROPERTY longshore_components)
 set(LONGSHORE_MISSING_COMPONENTS "")
-foreach(component mpi shmem ucx simulated c cuda fortran)
+foreach(component mpi shmem ucx simulated c cuda hip fortran)
   string(TOUPPER ${component} option)
   if(LONGSHORE_${option} OR (component STREQUAL fortran AND TARGET longshore_fortran_source))
     list(APPEND LONGSHORE_BUILT_COMPONENTS ${component})

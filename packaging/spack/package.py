@@ -31,6 +31,7 @@ class Longshore(CMakePackage):
     variant("openmp", default=True, description="Build the tasking layer openmp")
     variant("tbb", default=False, description="Build the tasking layer tbb")
     variant("cuda", default=False, description="Build the driver of GPUs, not yet seen on a device")
+    variant("hip", default=False, description="Build the driver of GPUs of AMD, not yet seen on one")
     variant("c", default=True, description="Build the C interface")
     variant("fortran", default=True, description="Build the Fortran module")
     variant("bench", default=True, description="Build longshore-bench")
@@ -52,6 +53,7 @@ class Longshore(CMakePackage):
     depends_on("hwloc", when="+hwloc")
     depends_on("intel-oneapi-tbb@2021:", when="+tbb")
     depends_on("cuda@12.8:", when="+cuda")
+    depends_on("hip@6:", when="+hip")
     depends_on("cli11@2:", when="+bench")
     depends_on("nlohmann-json@3.11:", when="+bench")
 
@@ -59,7 +61,7 @@ class Longshore(CMakePackage):
     conflicts("%gcc@:11", msg="gcc 12 is the first with the C++20 features used here")
     conflicts("+fortran", when="~c", msg="the Fortran module needs the C interface")
     conflicts("~all_loops", when="+c", msg="the C interface needs the loops of all types")
-    conflicts("+cuda", when="+shared", msg="the driver of GPUs needs static libraries")
+    conflicts("+cuda", when="+hip", msg="a build has the driver of one library")
     conflicts("+ucx", when="~mpi", msg="MPI starts the processes of the ucx transport")
 
     def cmake_args(self):
@@ -73,6 +75,7 @@ class Longshore(CMakePackage):
             "openmp",
             "tbb",
             "cuda",
+            "hip",
             "c",
             "fortran",
             "bench",

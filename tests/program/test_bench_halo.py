@@ -120,7 +120,7 @@ def test_phases_are_timed_on_request(run: Run, tmp_path: Path, transport: str, m
 def test_device_memory_without_a_device_is_refused(run: Run) -> None:
     done = run(BENCH, "halo", "--memory", "device", transport="threads", ranks=1, CUDA_VISIBLE_DEVICES="")
     assert done.returncode != 0
-    assert "needs a GPU, and a build with LONGSHORE_CUDA=ON" in done.stderr
+    assert "needs a GPU, and a build with LONGSHORE_CUDA or LONGSHORE_HIP" in done.stderr
 
 
 @pytest.mark.parametrize("transport", THREADS_FIRST)

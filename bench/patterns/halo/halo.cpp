@@ -107,7 +107,7 @@ std::optional<std::string> why_not_here(const variant& levels, const launch_fact
     return "contiguous buffers are always in shared memory: leave out --memory";
   if (levels.value("memory", "") == "device") {
     if (detail::installed_driver() == nullptr)
-      return "memory device needs a GPU, and a build with LONGSHORE_CUDA=ON";
+      return "memory device needs a GPU, and a build with LONGSHORE_CUDA or LONGSHORE_HIP";
     if (boxes_per_rank(levels) > 0)
       return "several boxes per rank are in memory of the host: leave out --boxes or --memory";
   }

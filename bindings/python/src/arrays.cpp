@@ -200,7 +200,7 @@ nb::object described_array(nb::handle given, const char* what) {
   if (!detail::has_devices())
     fail(errc::unsupported,
          "{}: an array in device memory ({}), and this process has no device, or the package was "
-         "built without LONGSHORE_CUDA=ON: copy the array to the host",
+         "built without LONGSHORE_CUDA or LONGSHORE_HIP: copy the array to the host",
          what, type_name_of(given));
   try {
     if (!interface.attr("get")("mask").is_none())

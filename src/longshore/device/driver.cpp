@@ -5,8 +5,8 @@
 
 namespace longshore::detail {
 
-#ifdef LONGSHORE_HAVE_CUDA
-device_driver* cuda_driver() noexcept;  // cuda.cu: null without a device
+#ifdef LONGSHORE_HAVE_GPU
+device_driver* gpu_driver() noexcept;  // gpu.cu: null without a device
 #endif
 
 namespace {
@@ -62,8 +62,8 @@ void device_driver::give_back(int device, bool for_processes, const device_event
 device_driver* installed_driver() noexcept {
   if (auto* const driver = replaced.load(std::memory_order_acquire); driver != nullptr)
     return driver;
-#ifdef LONGSHORE_HAVE_CUDA
-  return cuda_driver();
+#ifdef LONGSHORE_HAVE_GPU
+  return gpu_driver();
 #else
   return nullptr;
 #endif

@@ -1,5 +1,5 @@
 // What exchanges need of devices (GPUs): memory, streams, events, and launches that copy or combine
-// many pieces at once. A driver implements this for a library, such as CUDA.
+// many pieces at once. A driver implements this for a library, such as CUDA or HIP.
 #pragma once
 
 #include <longshore/device/stream.hpp>
@@ -140,7 +140,7 @@ class device_driver {
 /// The driver of this process, or null if fields cannot lie in device memory.
 [[nodiscard]] device_driver* installed_driver() noexcept;
 
-/// Replaces the driver of this process until the next call; null stands for that of CUDA. Returns the
+/// Replaces the driver of this process until the next call; null stands for that of the build. Returns the
 /// argument of the call before. REQUIRES: no plan exists. The driver outlives all teams.
 device_driver* install_driver(device_driver* driver) noexcept;
 

@@ -5,7 +5,7 @@
 
 #include <type_traits>
 
-#ifdef __CUDACC__
+#if defined(__CUDACC__) || defined(__HIP__)
 #define LONGSHORE_KERNEL __host__ __device__ inline
 #else
 #define LONGSHORE_KERNEL inline

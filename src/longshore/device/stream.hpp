@@ -4,7 +4,7 @@
 
 namespace longshore {
 
-/// A stream of the program, such as a cudaStream_t. Null is the default stream of the
+/// A stream of the program, such as a cudaStream_t or hipStream_t. Null is the default stream of the
 /// device that the calling thread has chosen.
 struct device_stream {
   void* native;

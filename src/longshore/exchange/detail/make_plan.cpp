@@ -18,7 +18,7 @@ namespace longshore::detail {
 
 std::atomic<device_mover_maker>& device_movers() noexcept {
   static constinit std::atomic<device_mover_maker> maker{
-#ifdef LONGSHORE_HAVE_CUDA
+#ifdef LONGSHORE_HAVE_GPU
       make_device_mover
 #endif
   };

@@ -166,13 +166,16 @@ std::string team::library_version() const {
 bool team::library_takes_device_memory() const {
   if (const auto given = environment_integer("LONGSHORE_MPI_DEVICE_MEMORY", 0, 1))
     return *given != 0;
-  if (auto* const query = ::dlsym(RTLD_DEFAULT, "MPIX_Query_cuda_support"))
-    return reinterpret_cast<int (*)()>(query)() == 1;
-  constexpr int cuda = 0;  // MPIX_GPU_SUPPORT_CUDA
-  int takes = 0;
+  for (const char* name : {"MPIX_Query_cuda_support", "MPIX_Query_rocm_support"})
+    if (auto* const query = ::dlsym(RTLD_DEFAULT, name))
+      if (reinterpret_cast<int (*)()>(query)() == 1) return true;
   if (auto* const query = ::dlsym(RTLD_DEFAULT, "MPIX_GPU_query_support"))
-    if (reinterpret_cast<int (*)(int, int*)>(query)(cuda, &takes) != MPI_SUCCESS) takes = 0;
-  return takes != 0;
+    for (const int kind : {0, 2}) {  // MPIX_GPU_SUPPORT_CUDA, MPIX_GPU_SUPPORT_HIP
+      int takes = 0;
+      const auto result = reinterpret_cast<int (*)(int, int*)>(query)(kind, &takes);
+      if (result == MPI_SUCCESS && takes != 0) return true;
+    }
+  return false;
 }
 
 void team::progress() {

@@ -1,35 +1,59 @@
-// The driver of CUDA devices (CUDA 12.8 and later). It was compiled, and has not yet run on a device.
+// The driver of devices: CUDA 12.8 and later, or HIP of ROCm 6 and later. It was compiled for both, and
+// has not yet run on a device.
 #include <longshore/core/error.hpp>
 #include <longshore/device/kernels.hpp>
 
+#ifdef __HIP__
+#include <hip/hip_runtime.h>
+#else
 #include <cuda.h>
 #include <cuda_runtime.h>
+#endif
 
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <type_traits>
 
 namespace longshore::detail {
 namespace {
 
+// The two libraries have the same functions, behind different prefixes.
+#ifdef __HIP__
+#define GPU_LIBRARY "hip"
+#define GPU(name) hip##name
+using pointer_attributes = hipPointerAttribute_t;
+// By default, the work before an event becomes visible to its own device only.
+constexpr unsigned event_flags = hipEventDisableTiming | hipEventReleaseToSystem;
+#else
+#define GPU_LIBRARY "cuda"
+#define GPU(name) cuda##name
+using pointer_attributes = cudaPointerAttributes;
+constexpr unsigned event_flags = cudaEventDisableTiming;
+#endif
+// Calls a function of the library, and throws if it fails.
+#define GPU_CALL(name, ...) check(GPU(name)(__VA_ARGS__), GPU_LIBRARY #name)
+
+using native_stream = GPU(Stream_t);
+using native_event = GPU(Event_t);
 constexpr unsigned block_threads = 256, elements_per_block = 4 * block_threads;
 
-void check(cudaError_t result, const char* call) {
-  if (result == cudaSuccess) return;
-  (void)cudaGetLastError();
-  fail(result == cudaErrorMemoryAllocation ? errc::out_of_memory : errc::transport, "{}: {}", call,
-       cudaGetErrorString(result));
+void check(GPU(Error_t) result, const char* call) {
+  if (result == GPU(Success)) return;
+  (void)GPU(GetLastError)();
+  fail(result == GPU(ErrorMemoryAllocation) ? errc::out_of_memory : errc::transport, "{}: {}", call,
+       GPU(GetErrorString)(result));
 }
 
 // Makes a device that of the thread for the life of the object.
 class chosen_device {
  public:
   explicit chosen_device(int device) : device_(device) {
-    check(cudaGetDevice(&before_), "cudaGetDevice");
-    if (device != before_) check(cudaSetDevice(device), "cudaSetDevice");
+    GPU_CALL(GetDevice, &before_);
+    if (device != before_) GPU_CALL(SetDevice, device);
   }
   ~chosen_device() {
-    if (device_ != before_) (void)cudaSetDevice(before_);
+    if (device_ != before_) (void)GPU(SetDevice)(before_);
   }
   chosen_device(const chosen_device&) = delete;
   chosen_device& operator=(const chosen_device&) = delete;
@@ -38,26 +62,26 @@ class chosen_device {
   int device_, before_ = 0;
 };
 
-cudaStream_t native(device_stream stream) { return static_cast<cudaStream_t>(stream.native); }
-cudaEvent_t native(const device_event& event) { return static_cast<cudaEvent_t>(event.get()); }
-device_event owned(cudaEvent_t event) {
-  return {event, [](void* freed) { (void)cudaEventDestroy(static_cast<cudaEvent_t>(freed)); }};
+native_stream native(device_stream stream) { return static_cast<native_stream>(stream.native); }
+native_event native(const device_event& event) { return static_cast<native_event>(event.get()); }
+device_event owned(native_event event) {
+  return {event, [](void* freed) { (void)GPU(EventDestroy)(static_cast<native_event>(freed)); }};
 }
 
-// cudaMemcpy may return before a device has the bytes, and non-blocking streams do not wait for it.
+// Memcpy may return before a device has the bytes, and non-blocking streams do not wait for it.
 void copy_completely(void* to, const void* from, std::size_t bytes) {
-  check(cudaMemcpy(to, from, bytes, cudaMemcpyDefault), "cudaMemcpy");
-  check(cudaStreamSynchronize(cudaStreamLegacy), "cudaStreamSynchronize");
+  GPU_CALL(Memcpy, to, from, bytes, GPU(MemcpyDefault));
+  GPU_CALL(StreamSynchronize, nullptr);
 }
 
 std::shared_ptr<std::byte> device_memory(std::size_t bytes) {
   void* memory = nullptr;
-  check(cudaMalloc(&memory, std::max<std::size_t>(bytes, 1)), "cudaMalloc");
-  return {static_cast<std::byte*>(memory), [](std::byte* freed) { (void)cudaFree(freed); }};
+  GPU_CALL(Malloc, &memory, std::max<std::size_t>(bytes, 1));
+  return {static_cast<std::byte*>(memory), [](std::byte* freed) { (void)GPU(Free)(freed); }};
 }
 
-static_assert(sizeof(cudaIpcMemHandle_t) == sizeof(device_handle::bytes) &&
-              sizeof(cudaIpcEventHandle_t) == sizeof(device_handle::bytes));
+static_assert(sizeof(GPU(IpcMemHandle_t)) == sizeof(device_handle::bytes) &&
+              sizeof(GPU(IpcEventHandle_t)) == sizeof(device_handle::bytes));
 
 template <class Native>
 device_handle handle_of(const Native& native, std::uint64_t offset = 0) {
@@ -72,34 +96,41 @@ Native native_handle(const device_handle& handle) {
   return native;
 }
 
-// The first byte of the allocation in which an address lies, or null. Only the library of the driver
-// knows it; this program does not link that library. The function has existed since CUDA 12.0.
-std::byte* allocation_of(const void* address) {
+// Whether a call that may fail has succeeded. Its error is not left for a later call of the program.
+bool has_succeeded(GPU(Error_t) result) {
+  if (result != GPU(Success)) (void)GPU(GetLastError)();
+  return result == GPU(Success);
+}
+
+// The first byte of the allocation in which an address lies, or null.
+const std::byte* allocation_of(const void* address) {
+#ifdef __HIP__
+  void* first = nullptr;
+  std::size_t bytes = 0;
+  const bool is_found =
+      has_succeeded(hipMemGetAddressRange(&first, &bytes, const_cast<void*>(address)));
+  return is_found ? static_cast<const std::byte*>(first) : nullptr;
+#else
+  // Only the library of CUDA's driver knows it, to which this program is not linked. The function has
+  // existed since CUDA 12.0.
   static const auto ask = [] {
     void* found = nullptr;
     cudaDriverEntryPointQueryResult result{};
-    if (cudaGetDriverEntryPointByVersion("cuPointerGetAttribute", &found, 12000, cudaEnableDefault,
-                                         &result) != cudaSuccess) {
-      (void)cudaGetLastError();
-      found = nullptr;
-    }
-    return reinterpret_cast<CUresult (*)(void*, CUpointer_attribute, CUdeviceptr)>(found);
+    const bool is_found = has_succeeded(cudaGetDriverEntryPointByVersion(
+        "cuPointerGetAttribute", &found, 12000, cudaEnableDefault, &result));
+    return reinterpret_cast<CUresult (*)(void*, CUpointer_attribute, CUdeviceptr)>(
+        is_found ? found : nullptr);
   }();
   CUdeviceptr first = 0;
   if (ask == nullptr || ask(&first, CU_POINTER_ATTRIBUTE_RANGE_START_ADDR,
                             reinterpret_cast<CUdeviceptr>(address)) != CUDA_SUCCESS)
     return nullptr;
-  return reinterpret_cast<std::byte*>(first);
-}
-
-// Whether a call that may fail has succeeded. Its error is not left for a later call of the program.
-bool has_succeeded(cudaError_t result) {
-  if (result != cudaSuccess) (void)cudaGetLastError();
-  return result == cudaSuccess;
+  return reinterpret_cast<const std::byte*>(first);
+#endif
 }
 
 // A copy of a list in memory of the current device. Launches may still use a list that is destroyed:
-// cudaFree waits for them.
+// Free() waits for them.
 template <class T>
 std::shared_ptr<const T> on_device(const std::vector<T>& values) {
   const auto memory = device_memory(values.size() * sizeof(T));
@@ -161,51 +192,49 @@ unsigned blocks_of(std::size_t elements, unsigned per_block, unsigned before = 0
 }
 
 // Its own error, not one of an earlier call of the program, tells whether the launch failed.
-template <class... Parameters, class... Arguments>
+template <class... Parameters>
 void launch(int device, device_stream stream, unsigned blocks, void (*kernel)(Parameters...),
-            const Arguments&... arguments) {
+            std::type_identity_t<Parameters>... arguments) {
   if (blocks == 0) return;
   const chosen_device chosen(device);
-  cudaLaunchConfig_t config{};
-  config.gridDim = blocks;
-  config.blockDim = block_threads;
-  config.stream = native(stream);
-  check(cudaLaunchKernelEx(&config, kernel, arguments...), "cudaLaunchKernelEx");
+  void* addresses[] = {const_cast<void*>(static_cast<const void*>(&arguments))...};
+  GPU_CALL(LaunchKernel, reinterpret_cast<const void*>(kernel), dim3(blocks), dim3(block_threads),
+           addresses, 0, native(stream));
 }
 
-class cuda_devices final : public device_driver {
+class gpu_devices final : public device_driver {
  public:
-  [[nodiscard]] std::string_view name() const noexcept override { return "cuda"; }
+  [[nodiscard]] std::string_view name() const noexcept override { return GPU_LIBRARY; }
   [[nodiscard]] bool is_known_to_libraries() const noexcept override { return true; }
 
   [[nodiscard]] int device_of(const void* address) override {
-    cudaPointerAttributes attributes{};
-    check(cudaPointerGetAttributes(&attributes, address), "cudaPointerGetAttributes");
+    pointer_attributes attributes{};
+    GPU_CALL(PointerGetAttributes, &attributes, address);
     const bool is_on_device =
-        attributes.type == cudaMemoryTypeDevice || attributes.type == cudaMemoryTypeManaged;
+        attributes.type == GPU(MemoryTypeDevice) || attributes.type == GPU(MemoryTypeManaged);
     return is_on_device ? attributes.device : -1;
   }
   [[nodiscard]] int device_of(device_stream stream) override {
     int device = 0;
-    check(cudaStreamGetDevice(native(stream), &device), "cudaStreamGetDevice");
+    GPU_CALL(StreamGetDevice, native(stream), &device);
     return device;
   }
   [[nodiscard]] int current_device() override {
     int device = 0;
-    check(cudaGetDevice(&device), "cudaGetDevice");
+    GPU_CALL(GetDevice, &device);
     return device;
   }
   [[nodiscard]] bool can_read(int device, int other) override {
     if (device == other) return true;
     int can = 0;
-    check(cudaDeviceCanAccessPeer(&can, device, other), "cudaDeviceCanAccessPeer");
+    GPU_CALL(DeviceCanAccessPeer, &can, device, other);
     if (can == 0) return false;
     const chosen_device chosen(device);
-    const auto result = cudaDeviceEnablePeerAccess(other, 0);
-    if (result == cudaErrorPeerAccessAlreadyEnabled)
-      (void)cudaGetLastError();
+    const auto result = GPU(DeviceEnablePeerAccess)(other, 0);
+    if (result == GPU(ErrorPeerAccessAlreadyEnabled))
+      (void)GPU(GetLastError)();
     else
-      check(result, "cudaDeviceEnablePeerAccess");
+      check(result, GPU_LIBRARY "DeviceEnablePeerAccess");
     return true;
   }
 
@@ -215,10 +244,9 @@ class cuda_devices final : public device_driver {
   }
   [[nodiscard]] std::shared_ptr<std::byte> allocate_pinned(std::size_t bytes) override {
     void* memory = nullptr;
-    check(cudaHostAlloc(&memory, std::max<std::size_t>(bytes, 1),
-                        cudaHostAllocPortable | cudaHostAllocMapped),
-          "cudaHostAlloc");
-    return {static_cast<std::byte*>(memory), [](std::byte* freed) { (void)cudaFreeHost(freed); }};
+    // With unified addresses, all devices can use such memory without a flag.
+    GPU_CALL(HostAlloc, &memory, std::max<std::size_t>(bytes, 1), 0);
+    return {static_cast<std::byte*>(memory), [](std::byte* freed) { (void)GPU(FreeHost)(freed); }};
   }
   void copy(void* to, const void* from, std::size_t bytes) override {
     copy_completely(to, from, bytes);
@@ -226,45 +254,45 @@ class cuda_devices final : public device_driver {
 
   [[nodiscard]] std::shared_ptr<void> make_stream(int device) override {
     const chosen_device chosen(device);
-    cudaStream_t stream = nullptr;
-    check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
-    return {stream, [](void* freed) { (void)cudaStreamDestroy(static_cast<cudaStream_t>(freed)); }};
+    native_stream stream = nullptr;
+    GPU_CALL(StreamCreateWithFlags, &stream, GPU(StreamNonBlocking));
+    return {stream, [](void* freed) { (void)GPU(StreamDestroy)(static_cast<native_stream>(freed)); }};
   }
   [[nodiscard]] device_event make_event(int device, bool for_processes) override {
     const chosen_device chosen(device);
-    cudaEvent_t event = nullptr;
-    const auto result = cudaEventCreateWithFlags(
-        &event, cudaEventDisableTiming | (for_processes ? cudaEventInterprocess : 0U));
-    if (!for_processes) check(result, "cudaEventCreateWithFlags");
+    native_event event = nullptr;
+    const auto result = GPU(EventCreateWithFlags)(
+        &event, event_flags | (for_processes ? GPU(EventInterprocess) : 0U));
+    if (!for_processes) check(result, GPU_LIBRARY "EventCreateWithFlags");
     return has_succeeded(result) ? owned(event) : nullptr;
   }
   void record(int device, device_stream stream, const device_event& event) override {
     const chosen_device chosen(device);
-    check(cudaEventRecord(native(event), native(stream)), "cudaEventRecord");
+    GPU_CALL(EventRecord, native(event), native(stream));
   }
   void wait(int device, device_stream stream, const device_event& event) override {
     const chosen_device chosen(device);
-    check(cudaStreamWaitEvent(native(stream), native(event), 0), "cudaStreamWaitEvent");
+    GPU_CALL(StreamWaitEvent, native(stream), native(event), 0);
   }
   [[nodiscard]] bool is_done(const device_event& event) override {
-    const auto result = cudaEventQuery(native(event));
-    if (result != cudaErrorNotReady)
-      check(result, "cudaEventQuery");
+    const auto result = GPU(EventQuery)(native(event));
+    if (result != GPU(ErrorNotReady))
+      check(result, GPU_LIBRARY "EventQuery");
     else
-      (void)cudaGetLastError();  // else a later call of the program finds it
-    return result == cudaSuccess;
+      (void)GPU(GetLastError)();  // else a later call of the program finds it
+    return result == GPU(Success);
   }
   void synchronise(const device_event& event) override {
-    check(cudaEventSynchronize(native(event)), "cudaEventSynchronize");
+    GPU_CALL(EventSynchronize, native(event));
   }
 
   // Memory of pools and managed memory have no handles.
   [[nodiscard]] std::optional<device_handle> share_memory(int device,
                                                           const void* address) override {
     const chosen_device chosen(device);
-    auto* const first = allocation_of(address);
-    cudaIpcMemHandle_t handle{};
-    if (first == nullptr || !has_succeeded(cudaIpcGetMemHandle(&handle, first)))
+    const auto* const first = allocation_of(address);
+    GPU(IpcMemHandle_t) handle{};
+    if (first == nullptr || !has_succeeded(GPU(IpcGetMemHandle)(&handle, const_cast<std::byte*>(first))))
       return std::nullopt;
     return handle_of(handle,
                      static_cast<std::uint64_t>(static_cast<const std::byte*>(address) - first));
@@ -272,8 +300,8 @@ class cuda_devices final : public device_driver {
   [[nodiscard]] std::optional<device_handle> share_event(int device,
                                                          const device_event& event) override {
     const chosen_device chosen(device);
-    cudaIpcEventHandle_t handle{};
-    if (event == nullptr || !has_succeeded(cudaIpcGetEventHandle(&handle, native(event))))
+    GPU(IpcEventHandle_t) handle{};
+    if (event == nullptr || !has_succeeded(GPU(IpcGetEventHandle)(&handle, native(event))))
       return std::nullopt;
     return handle_of(handle);
   }
@@ -282,23 +310,23 @@ class cuda_devices final : public device_driver {
                                                        const device_handle& handle) override {
     const chosen_device chosen(device);
     void* first = nullptr;
-    if (!has_succeeded(cudaIpcOpenMemHandle(&first, native_handle<cudaIpcMemHandle_t>(handle),
-                                            cudaIpcMemLazyEnablePeerAccess)))
+    if (!has_succeeded(GPU(IpcOpenMemHandle)(&first, native_handle<GPU(IpcMemHandle_t)>(handle),
+                                            GPU(IpcMemLazyEnablePeerAccess))))
       return nullptr;
     const std::shared_ptr<void> opened(first, [device](void* closed) noexcept {
       int before = device;
-      (void)has_succeeded(cudaGetDevice(&before));
-      (void)has_succeeded(cudaSetDevice(device));
-      (void)has_succeeded(cudaIpcCloseMemHandle(closed));
-      (void)has_succeeded(cudaSetDevice(before));
+      (void)has_succeeded(GPU(GetDevice)(&before));
+      (void)has_succeeded(GPU(SetDevice)(device));
+      (void)has_succeeded(GPU(IpcCloseMemHandle)(closed));
+      (void)has_succeeded(GPU(SetDevice)(before));
     });
     return {opened, static_cast<std::byte*>(first) + handle.offset};
   }
   [[nodiscard]] device_event open_event(int device, const device_handle& handle) override {
     const chosen_device chosen(device);
-    cudaEvent_t event = nullptr;
+    native_event event = nullptr;
     return has_succeeded(
-               cudaIpcOpenEventHandle(&event, native_handle<cudaIpcEventHandle_t>(handle)))
+               GPU(IpcOpenEventHandle)(&event, native_handle<GPU(IpcEventHandle_t)>(handle)))
                ? owned(event)
                : nullptr;
   }
@@ -340,11 +368,11 @@ class cuda_devices final : public device_driver {
 }  // namespace
 
 // The driver is never destroyed: threads of the program may use it until the process ends.
-device_driver* cuda_driver() noexcept {
+device_driver* gpu_driver() noexcept {
   static device_driver* const driver = []() -> device_driver* {
     int devices = 0;
-    if (cudaGetDeviceCount(&devices) == cudaSuccess && devices > 0) return new cuda_devices();
-    (void)cudaGetLastError();
+    if (GPU(GetDeviceCount)(&devices) == GPU(Success) && devices > 0) return new gpu_devices();
+    (void)GPU(GetLastError)();
     return nullptr;
   }();
   return driver;
