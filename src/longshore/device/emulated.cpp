@@ -151,6 +151,7 @@ std::byte* emulated_devices::at(const void* address, std::size_t bytes, int devi
 }
 
 std::shared_ptr<std::byte> emulated_devices::allocate(int device, std::size_t bytes) {
+  if (is_full) fail(errc::out_of_memory, "the emulated device has no memory");
   const std::size_t page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   bytes = std::max(page, (bytes + page - 1) / page * page);
   auto file = new_file(bytes);

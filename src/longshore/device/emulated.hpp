@@ -45,6 +45,8 @@ class emulated_devices final : public detail::device_driver {
 
   /// For tests. Whether the test lets libraries use memory of the devices.
   bool lets_libraries_use_memory = false;
+  /// For tests. Whether allocations of the calling thread fail.
+  static inline thread_local bool is_full = false;
 
   [[nodiscard]] std::string_view name() const noexcept override { return "emulated"; }
   [[nodiscard]] bool is_known_to_libraries() const noexcept override {

@@ -195,6 +195,29 @@ TEST(HaloDevice, wrong_places_and_streams_are_refused_on_all_ranks) {
   });
 }
 
+TEST(HaloDevice, too_little_memory_for_the_messages_of_one_rank_is_an_error_of_all) {
+  if (!testing::is_emulated()) GTEST_SKIP();
+  const detail::device_installation installed(testing::emulated());
+  spmd([](team& team) {
+    const rank_grid grid(team);
+    twin_field<double> u({5, 4, 3});
+    for (const auto mode : possible_modes(grid)) {
+      // Where all cells are read or copied, a plan has no messages.
+      if (mode == halo_mode::direct || team.size() == 1) continue;
+      emulated_devices::is_full = team.rank() == team.size() - 1;
+      expect_refusal(errc::out_of_memory,
+                     {"rank " + std::to_string(team.size() - 1), "has no memory"},
+                     [&] { halo_exchange(grid, {.mode = mode}, u.on_device()); });
+      emulated_devices::is_full = false;
+      halo_exchange on_host(grid, {.mode = mode}, u.on_host());
+      halo_exchange on_device(grid, {.mode = mode}, u.on_device());
+      u.fill(seed_of(team, 1));
+      on_host.exchange(), on_device.exchange();
+      EXPECT_EQ(u.differences(), 0u) << name_of(mode);
+    }
+  });
+}
+
 TEST(HaloDevice, devices_that_cannot_see_each_other_exchange_packed_messages_only) {
   const detail::device_installation installed(blind_devices);
   spmd([&](team& team) {

@@ -105,7 +105,9 @@ class exchange_plan {
   void check_sizes(std::span<const exchange_program> programs) const;
   void split(exchange_round& round);
   void cut(exchange_round& round) const;
-  [[nodiscard]] std::unique_ptr<mover> make_mover(const exchange_round& round, std::size_t number);
+  [[nodiscard]] std::unique_ptr<mover> make_mover(const mover_context& context,
+                                                  const exchange_round& round, direct_peers* peers,
+                                                  std::size_t number);
   void open_channels();
   void post_messages();
   [[nodiscard]] std::size_t pending() const;

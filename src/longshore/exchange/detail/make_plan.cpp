@@ -72,9 +72,9 @@ exchange_plan::exchange_plan(team& ranks, plan_setup setup, plan_arguments argum
 #ifdef LONGSHORE_HAVE_MPI
   if (is_mpi_carrier(by_)) tags_ = mpi::hold_message_tags(ranks_, by_, programs);
 #endif
-  std::size_t number = 0;
-  std::exception_ptr failure;
-  try {
+  std::vector<carried_mover> carried;
+  const auto make_movers = [&] {
+    std::size_t number = 0;
     for (auto& program : programs) {
       auto& prepared = programs_.emplace_back();
       prepared.payload_bytes = program.payload_bytes;
@@ -85,16 +85,32 @@ exchange_plan::exchange_plan(team& ranks, plan_setup setup, plan_arguments argum
         waits_by_calls_ = waits_by_calls_ || !round.pairs.empty();
         if (direct_peers_) split(round);
         if (!is_mpi_carrier(by_)) cut(round);
-        prepared.rounds.push_back({make_mover(round, number++), round.combines});
+        auto* const peers = direct_peers_ ? &*direct_peers_ : nullptr;
+        auto made = device_ ? std::move(carried
+                                            .emplace_back(device_movers().load()(
+                                                context_, *device_, round, peers, number))
+                                            .by)
+                            : make_mover(context_, round, peers, number);
+        prepared.rounds.push_back({std::move(made), round.combines});
+        ++number;
       }
     }
-  } catch (...) {  // movers of MPI calls are made collectively; a device may have too little memory
-    if (!device_ || is_mpi_carrier(by_)) throw;
-    failure = std::current_exception();
-  }
-  if (device_ && !is_mpi_carrier(by_))
+  };
+  // A device may have too little memory on one rank. Movers of MPI calls are made collectively, so
+  // the ranks agree before.
+  if (device_)
     agree_on_error_of_lowest_rank(ranks_, name_, [&] {
-      if (failure) std::rethrow_exception(failure);
+      try {
+        make_movers();
+      } catch (const error& e) {
+        fail(e.code(), "a {} plan on rank {}: {}", name_, ranks_.rank(), e.what());
+      }
+    });
+  else
+    make_movers();
+  for (std::size_t i = 0; i < carried.size(); ++i)
+    carried[i].carry([&](const mover_context& staged, const exchange_round& round) {
+      return make_mover(staged, round, nullptr, i);
     });
   if (agreed.has_channels) open_channels();
   if (!is_mpi_carrier(by_) && are_posted_between_nodes(ranks_) && !context_.keeps_slots)
@@ -320,22 +336,15 @@ void exchange_plan::cut([[maybe_unused]] exchange_round& round) const {
 #endif
 }
 
-std::unique_ptr<mover> exchange_plan::make_mover(const exchange_round& round, std::size_t number) {
-  auto* const peers = direct_peers_ ? &*direct_peers_ : nullptr;
-  const auto make = [&](const mover_context& context, const exchange_round& carried,
-                        direct_peers* read) -> std::unique_ptr<mover> {
+std::unique_ptr<mover> exchange_plan::make_mover(const mover_context& context,
+                                                 const exchange_round& round, direct_peers* peers,
+                                                 std::size_t number) {
 #ifdef LONGSHORE_HAVE_MPI
-    if (is_mpi_carrier(by_)) return mpi::make_mpi_mover(by_, context, carried, *tags_);
+  if (is_mpi_carrier(by_)) return mpi::make_mpi_mover(by_, context, round, *tags_);
 #endif
-    auto made = std::make_unique<link_mover>(context, carried, read, number);
-    link_movers_.push_back(made.get());
-    return made;
-  };
-  if (!device_) return make(context_, round, peers);
-  return device_movers().load()(context_, *device_, round, peers, number,
-                                [&](const mover_context& staged, const exchange_round& carried) {
-                                  return make(staged, carried, nullptr);
-                                });
+  auto made = std::make_unique<link_mover>(context, round, peers, number);
+  link_movers_.push_back(made.get());
+  return made;
 }
 
 // Both ends of a channel list the channels in the same order.

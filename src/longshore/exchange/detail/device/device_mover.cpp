@@ -18,8 +18,7 @@ bound_field packed_field(const bound_field& like, std::byte* data) {
 }  // namespace
 
 device_mover::device_mover(const mover_context& context, plan_device& device,
-                           const exchange_round& round, direct_peers* peers, std::size_t number,
-                           const make_carrier& make)
+                           const exchange_round& round, direct_peers* peers, std::size_t number)
     : context_(context),
       device_(device),
       peers_(peers),
@@ -34,27 +33,31 @@ device_mover::device_mover(const mover_context& context, plan_device& device,
     if (*event == nullptr) *event = &*own_events_.emplace_back(device.driver, device.device);
   staged_context_.awaited = context.awaited;
   staged_context_.posts_in_place = true;
-  exchange_round staged{.pairs = round.pairs, .grid = round.grid};
-  for (const auto& out : round.outgoing) add_outgoing(out, staged);
-  for (const auto& in : round.incoming) add_incoming(in, staged);
+  staged_ = {.pairs = round.pairs, .grid = round.grid};
+  for (const auto& out : round.outgoing) add_outgoing(out);
+  for (const auto& in : round.incoming) add_incoming(in);
   if (on_host_.bytes > 0) on_host_.memory = device.driver.allocate_pinned(on_host_.bytes);
   if (on_device_.bytes > 0)
     on_device_.memory = device.driver.allocate(device.device, on_device_.bytes);
-  is_staged_ = !staged.outgoing.empty() || !staged.incoming.empty();
+  is_staged_ = !staged_.outgoing.empty() || !staged_.incoming.empty();
   for (const auto* const place : {&on_host_, &on_device_})
     staged_memories_.resize(staged_memories_.size() + 2, {{place->memory.get(), 1, 1}});
   std::stable_sort(stored_.begin(), stored_.end(), [](const auto& a, const auto& b) {
     return std::pair(a.part.contributor, a.part.number) <
            std::pair(b.part.contributor, b.part.number);
   });
-  carrier_ = make(staged_context_, staged);
+}
+
+void device_mover::carry(const make_carrier& make) {
+  carrier_ = make(staged_context_, staged_);
+  staged_ = {};
 }
 
 // MPI may still use the messages of an exchange that has not ended, so they are never freed.
 device_mover::~device_mover() {
   static std::mutex mutex;
   static auto& kept = *new std::vector<std::shared_ptr<std::byte>>;
-  if (carrier_->is_done()) return;
+  if (carrier_ == nullptr || carrier_->is_done()) return;
   const std::lock_guard lock(mutex);
   kept.insert(kept.end(), {on_host_.memory, on_device_.memory});
 }
@@ -71,7 +74,7 @@ device_mover::staging& device_mover::staging_for(int peer) noexcept {
   return sent == all || (sent == posted && is_posted(context_, peer)) ? on_device_ : on_host_;
 }
 
-void device_mover::add_outgoing(const outgoing_message& out, exchange_round& staged) {
+void device_mover::add_outgoing(const outgoing_message& out) {
   auto* const peer = peers_ == nullptr ? nullptr : peers_->find(out.peer);
   if (peer != nullptr && peers_->is_read(*peer, out)) {
     transfers_.read += payload_bytes(context_, out);
@@ -84,14 +87,14 @@ void device_mover::add_outgoing(const outgoing_message& out, exchange_round& sta
   const std::size_t begin = place.bytes;
   for (const auto& part : out.parts)
     packed_.push_back({part, &place, place.add(context_.memory(part.memory), part.elements)});
-  staged.outgoing.push_back({out.peer, {{place.outgoing, place.end_message(begin)}}});
+  staged_.outgoing.push_back({out.peer, {{place.outgoing, place.end_message(begin)}}});
 }
 
-void device_mover::add_incoming(const incoming_message& in, exchange_round& staged) {
+void device_mover::add_incoming(const incoming_message& in) {
   const auto add = [&](const rank_memories* sender) {
     for (const auto& part : in.parts) stored_.push_back({part, sender});
   };
-  if (in.peer == context_.ranks.rank() && staged.pairs.empty()) {
+  if (in.peer == context_.ranks.rank() && staged_.pairs.empty()) {
     transfers_.copied += payload_bytes(context_, in);
     return add(&context_.memories);
   }
@@ -108,7 +111,7 @@ void device_mover::add_incoming(const incoming_message& in, exchange_round& stag
     stored_.push_back(
         {part, nullptr, &place, place.add(context_.memory(part.memory), part.elements)});
   const auto bytes = place.end_message(begin);
-  staged.incoming.push_back({in.peer, {{place.incoming, bytes, place.outgoing, bytes, in.peer}}});
+  staged_.incoming.push_back({in.peer, {{place.incoming, bytes, place.outgoing, bytes, in.peer}}});
 }
 
 void device_mover::prepare_packs() {
@@ -257,11 +260,13 @@ exchange_transfers device_mover::transfers() const {
   return all;
 }
 
-std::unique_ptr<mover> make_device_mover(const mover_context& context, plan_device& device,
-                                         const exchange_round& round, direct_peers* peers,
-                                         std::size_t number,
-                                         const device_mover::make_carrier& make) {
-  return std::make_unique<device_mover>(context, device, round, peers, number, make);
+carried_mover make_device_mover(const mover_context& context, plan_device& device,
+                                const exchange_round& round, direct_peers* peers,
+                                std::size_t number) {
+  auto made = std::make_unique<device_mover>(context, device, round, peers, number);
+  auto* const carried = made.get();
+  return {std::move(made),
+          [carried](const device_mover::make_carrier& make) { carried->carry(make); }};
 }
 
 device_installation::device_installation(device_driver& driver) : before_(install_driver(&driver)) {

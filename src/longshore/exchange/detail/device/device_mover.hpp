@@ -26,8 +26,11 @@ class device_mover final : public mover {
   /// The pieces take about 150 bytes per box, and 4 bytes per element of a list on each
   /// side; sums take 24 bytes per element.
   device_mover(const mover_context& context, plan_device& device, const exchange_round& round,
-               direct_peers* peers, std::size_t number, const make_carrier& make);
+               direct_peers* peers, std::size_t number);
   ~device_mover() override;
+
+  /// Makes the mover of its packed messages. REQUIRES: called once, before all other calls.
+  void carry(const make_carrier& make);
 
   void start(std::span<const combiner> combiners) override;
   void progress() override;
@@ -74,8 +77,8 @@ class device_mover final : public mover {
     direct_peer* source;
     std::uint64_t binding = 0;
   };
-  void add_outgoing(const outgoing_message& out, exchange_round& staged);
-  void add_incoming(const incoming_message& in, exchange_round& staged);
+  void add_outgoing(const outgoing_message& out);
+  void add_incoming(const incoming_message& in);
   [[nodiscard]] staging& staging_for(int peer) noexcept;
   void forget_stores() { copies_ = nullptr, sums_.clear(); }
   void prepare_packs();
@@ -98,6 +101,7 @@ class device_mover final : public mover {
   staging on_host_{0, 1}, on_device_{2, 3};
   rank_memories staged_memories_;
   mover_context staged_context_;
+  exchange_round staged_;  // until the carrier is made
   std::unique_ptr<mover> carrier_;
   device_copies packs_, copies_;
   // One for each field that is combined.
@@ -116,16 +120,17 @@ class device_mover final : public mover {
   exchange_transfers transfers_;
 };
 
+/// A mover, and its carry().
+struct carried_mover {
+  std::unique_ptr<mover> by;
+  std::function<void(const device_mover::make_carrier&)> carry;
+};
 /// Makes the mover of a round; the arguments are those of device_mover.
-using device_mover_maker = std::unique_ptr<mover> (*)(const mover_context&, plan_device&,
-                                                      const exchange_round&, direct_peers*,
-                                                      std::size_t,
-                                                      const device_mover::make_carrier&);
-[[nodiscard]] std::unique_ptr<mover> make_device_mover(const mover_context& context,
-                                                       plan_device& device,
-                                                       const exchange_round& round,
-                                                       direct_peers* peers, std::size_t number,
-                                                       const device_mover::make_carrier& make);
+using device_mover_maker = carried_mover (*)(const mover_context&, plan_device&,
+                                             const exchange_round&, direct_peers*, std::size_t);
+[[nodiscard]] carried_mover make_device_mover(const mover_context& context, plan_device& device,
+                                              const exchange_round& round, direct_peers* peers,
+                                              std::size_t number);
 /// make_device_mover, or null in programs that use no device. They do not contain its code, because
 /// plans call it through this pointer only.
 [[nodiscard]] std::atomic<device_mover_maker>& device_movers() noexcept;
