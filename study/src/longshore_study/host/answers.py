@@ -1,7 +1,5 @@
 """Asks short programs of this machine, such as `mpirun --version`, and reads what they print."""
 
-from __future__ import annotations
-
 import subprocess
 from collections.abc import Sequence
 

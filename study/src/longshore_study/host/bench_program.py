@@ -1,7 +1,5 @@
 """Finds the longshore-bench that a study runs."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import sys

@@ -1,8 +1,6 @@
 """Checks of `longshore doctor` that ask longshore-bench for the topology of the machine and the
 binding of ranks to cores."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

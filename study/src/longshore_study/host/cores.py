@@ -1,7 +1,5 @@
 """The cores that this process may use, from its affinity and the kernel's topology."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -2,8 +2,6 @@
 returns a state (ok, warn or unknown), the value found, and advice. If a file of the system is
 missing, the state is unknown ("not supported on this system"), never an error."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import sys

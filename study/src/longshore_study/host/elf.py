@@ -1,8 +1,6 @@
 """Reads the build-id, the needed libraries and the run paths of an executable or library, since
 readelf is not on every node."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from pathlib import Path
 

@@ -1,8 +1,6 @@
 """Measures for `longshore doctor` how far apart the cores of neighbouring ranks are. The
 measurement is the line probe of longshore-bench."""
 
-from __future__ import annotations
-
 import json
 import math
 

@@ -1,7 +1,5 @@
 """The files in which the system describes itself."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Finds the MPI launcher of this machine, its kind, and the options that each kind needs."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from dataclasses import dataclass

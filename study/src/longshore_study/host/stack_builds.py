@@ -2,8 +2,6 @@
 the program, the launcher and the environment that belong together. The folder STACKS, which all
 nodes of a cluster must share, is LONGSHORE_STACKS, else ~/.local/share/longshore/stacks."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import os

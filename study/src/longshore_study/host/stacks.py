@@ -2,8 +2,6 @@
 --search, PATH, environment variables such as MPI_HOME, and the usual folders. The version comes
 from the launcher, the version of the standard from the header file."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping

@@ -10,8 +10,6 @@ repetitions. The printed form has no number of elements, but the rounded size of
 BabelStream reports only wrong results, so all other results count as unverified.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import Any

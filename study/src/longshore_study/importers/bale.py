@@ -12,8 +12,6 @@ in ig (index and answer) and 8 bytes in histo. JSON lacks the number of PEs per 
 bale ran with -c; otherwise bale prints a bandwidth of 0.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

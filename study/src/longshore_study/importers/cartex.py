@@ -11,8 +11,6 @@ The throughput is our exchange_bandwidth: all halos of all ranks, read once and 
 file has the command line, --domain, --halo and --nfields become factors.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

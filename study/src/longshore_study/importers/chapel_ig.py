@@ -10,8 +10,6 @@ number of tasks per node is not printed. It is computed as seconds x GB/s / (16 
 a task).
 """
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -14,8 +14,6 @@ The mean of `total` is our total_seconds. Our keys_per_second is the number of k
 maximum of `total`, the time of the slowest trial.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

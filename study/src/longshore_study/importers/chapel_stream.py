@@ -11,8 +11,6 @@ Our best_bandwidth is per node, of the slowest rank. For stream, it is the value
 number of locales; for stream-ep, the minimum.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -2,8 +2,6 @@
 1.15e+03. If a pattern itself contains a mark, such as the comma between two groups, the mark
 separates two numbers."""
 
-from __future__ import annotations
-
 import re
 
 _CONTEXT = 24

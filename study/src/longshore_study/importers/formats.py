@@ -1,8 +1,6 @@
 """The formats of other benchmarks: reads a file, checks that the expected program wrote the file,
 and calls the importer. importers/__init__.py tells how to add a format."""
 
-from __future__ import annotations
-
 import importlib
 import json
 import re

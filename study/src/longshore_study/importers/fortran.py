@@ -2,8 +2,6 @@
 1.0D-02, 1.0-100 (no letter before three exponent digits) and .5. Fortran prints asterisks if a
 field is too narrow."""
 
-from __future__ import annotations
-
 import math
 import re
 

@@ -6,8 +6,6 @@ Newer versions run all modes three times and print 'Finished' after each run. Fo
 result is the median of the runs, and each run gives a sample.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterator

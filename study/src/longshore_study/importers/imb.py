@@ -11,8 +11,6 @@ the mode of IMB-RMA, -EXT or -IO (`#    MODE: AGGREGATE`), concurrent groups (-m
 of a line), the threads of IMB-MT, and selected data types. Times are means over repetitions.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

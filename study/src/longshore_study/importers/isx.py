@@ -12,8 +12,6 @@ also gives keys_per_second. It is the number of keys divided by the median, over
 time of the slowest PE. A file may hold several runs, each with screen output, log, or both.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Sequence

@@ -8,8 +8,6 @@ The lines of a process are consecutive. ISx appends to an existing log without r
 two lines.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from typing import Any

@@ -3,8 +3,6 @@ selects the member `bandwidth` of all elements of `results`. The factors of a va
 beside it. If these texts do not distinguish all values, the factor is the position of the value.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections import Counter

@@ -6,8 +6,6 @@ the number of a process before each line.
 [0] # OSU MPI Latency Test v7.4              mpiexec -prepend-rank of MPICH, -l of Intel MPI
 """
 
-from __future__ import annotations
-
 import re
 
 _COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")

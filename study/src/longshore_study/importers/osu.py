@@ -14,8 +14,6 @@ OSU does not print the number of ranks, and does not always print where its buff
 line above the output gives both, as in `mpirun -n 2 osu_latency -d cuda D H`, or options do.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

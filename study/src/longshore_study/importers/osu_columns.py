@@ -6,8 +6,6 @@ Names contain spaces, and a single space may separate two names. A name ends wit
 of a few known words.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

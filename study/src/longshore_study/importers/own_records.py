@@ -5,8 +5,6 @@ The records have repetitions, layout and system, and are stored as `longshore ru
 Lines that are not JSON objects, from launchers and tables, are skipped.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from typing import Any

@@ -3,8 +3,6 @@ group named `value`, or the only group. Other named groups are factors. The time
 limited, because some regular expressions take almost forever.
 """
 
-from __future__ import annotations
-
 import math
 import re
 import signal

@@ -1,7 +1,5 @@
 """Splits printed text into runs and reads numbers, for importers."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Sequence

@@ -4,8 +4,6 @@ Each time and version becomes a session, so that `history` and `compare` have th
 sessions. A version becomes the tag, unless the user gives one.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 import re
 from collections.abc import Iterable, Mapping

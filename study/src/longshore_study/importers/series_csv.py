@@ -6,8 +6,6 @@
 Other columns are factors, unless they differ in most lines.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from longshore_study.base.errors import LongshoreError, UsageError

@@ -9,8 +9,6 @@ mean_bandwidth. Versions before 5.10 print times with four decimals, which are z
 arrays. Then only the rate is imported.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -2,8 +2,6 @@
 latency of items, and waiting times of ranks. The summary of a variant has medians over its
 launches."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,8 +1,6 @@
 """The figures of launches, from which comparisons, guidelines and tables are built. A figure is the
 value of one metric of one variant in one launch."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

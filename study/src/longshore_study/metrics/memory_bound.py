@@ -4,8 +4,6 @@ Every pattern says which bytes have to move, and where they lie. Control measure
 and the network move such bytes. docs/explanation/bound.md explains the bound to users.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

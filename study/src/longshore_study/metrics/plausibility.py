@@ -1,8 +1,6 @@
 """Detects figures that are not plausible: above a bound in the study file, or above the memory copy
 that the control cells of the same session measured."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from longshore_study.base.json_values import number_in

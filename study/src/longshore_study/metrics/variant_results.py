@@ -1,8 +1,6 @@
 """Groups the results of successful launches by variant, for the summaries of engines and counters
 and for predictions."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median

@@ -1,8 +1,6 @@
 """Rows of the table of `longshore show`: the medians of each variant over launches, and the best
 variant among those that a user can choose between."""
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence

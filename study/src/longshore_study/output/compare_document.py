@@ -4,8 +4,6 @@ docs/reference/commands.md documents the keys. To add a key, add it to `row_docu
 value from compare/judged_row.py. The key `pulse` is about the noise probe: records say *pulse*.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -3,8 +3,6 @@
 To add a column, add an entry to COLUMNS, and take the number from compare/judged_row.py.
 """
 
-from __future__ import annotations
-
 import re
 import textwrap
 from collections.abc import Callable, Sequence

@@ -1,8 +1,6 @@
 """The output of `show --engines`: JSON, or for each study, tag and pattern a table of hops and a
 table of times."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Writes rows as CSV, JSON, JSON lines, Markdown, LaTeX or Parquet."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """The format of an output file, from its suffix (`.csv`) and from --format."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The output of `longshore guard`: one line, which is the subject of a mail, or JSON."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

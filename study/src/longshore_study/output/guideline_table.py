@@ -1,7 +1,5 @@
 """The output of `longshore guidelines`: JSON, or a sentence per checked guideline."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from longshore_study.base import terminal

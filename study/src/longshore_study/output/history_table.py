@@ -1,7 +1,5 @@
 """The output of `longshore history`: JSON, or tables and a sentence per change."""
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Callable, Collection, Sequence

@@ -1,8 +1,6 @@
 """The table of `longshore compare STUDY --factor NAME` if the factor has more than two levels: a
 column for each level beside that of the baseline."""
 
-from __future__ import annotations
-
 from longshore_study.base import terminal
 from longshore_study.base.groups import grouped
 from longshore_study.compare.factor_levels import FactorComparison

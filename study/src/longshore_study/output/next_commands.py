@@ -1,7 +1,5 @@
 """The command lines that a user may want to type next, for the stored launches."""
 
-from __future__ import annotations
-
 import os
 import shlex
 import sys

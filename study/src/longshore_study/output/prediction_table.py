@@ -1,8 +1,6 @@
 """The output of `show --model`, measured and predicted exchanges: JSON, or a table per study,
 session and pattern."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any

@@ -3,8 +3,6 @@ dashboards of a site. A session is a run, a variant is a test case, and its metr
 variables.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 import hashlib
 import os

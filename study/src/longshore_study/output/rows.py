@@ -1,7 +1,5 @@
 """Rows of results: groups, and tables with the factors that vary."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 

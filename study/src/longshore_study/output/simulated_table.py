@@ -1,8 +1,6 @@
 """The output of `show --predicted`, which compares simulated with measured times: JSON, or a table
 per machine, measured side and pattern."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from longshore_study.analyses.predictions import CLOSE

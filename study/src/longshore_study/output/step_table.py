@@ -1,8 +1,6 @@
 """The output of `show --steps`: JSON, or tables with a row per step and a column per combination of
 the other factors."""
 
-from __future__ import annotations
-
 import shutil
 import sys
 from collections.abc import Callable, Iterable, Sequence

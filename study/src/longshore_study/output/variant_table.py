@@ -1,8 +1,6 @@
 """The output of `longshore show`: JSON, or tables with a line per variant. The best of comparable
 variants is marked."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Sequence
 from statistics import median

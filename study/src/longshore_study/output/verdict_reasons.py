@@ -1,7 +1,5 @@
 """Why a row of a comparison has its verdict, in one line for people: `longshore compare -v`."""
 
-from __future__ import annotations
-
 from longshore_study.base import terminal
 from longshore_study.compare.judged_row import JudgedRow
 from longshore_study.stats import verdict

@@ -1,7 +1,5 @@
 """The output of `show --winners`, ranked variants and best choices: JSON or tables."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any

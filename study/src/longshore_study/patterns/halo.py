@@ -1,7 +1,5 @@
 """Halo: the exchange of the boundary of a grid with neighbours."""
 
-from __future__ import annotations
-
 import math
 
 from longshore_study.patterns.pattern import (

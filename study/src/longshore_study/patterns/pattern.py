@@ -1,7 +1,5 @@
 """What the study tool knows about a pattern: the fields of its module in this package."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """The section of associations: the factor levels with which the changes are associated."""
 
-from __future__ import annotations
-
 from longshore_study.attribution.association import Attribution, rule_text
 from longshore_study.attribution.rules import Rule
 from longshore_study.base.texts import counted, ratio, ratio_in_words

@@ -1,8 +1,6 @@
 """The first section of a page without a comparison: the best choice for each pattern, its share of
 the bound, the result of `auto`, and the next commands."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable, Sequence
 
 from longshore_study.analyses.best_choices import BestChoice

@@ -3,8 +3,6 @@ at the speed that control measured for data of this size (metrics/memory_bound.p
 have the speed of main memory alone, which a figure whose data lie in a cache can exceed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any

@@ -1,8 +1,6 @@
 """The section of missing results: failed launches, skipped variants with their reasons, and
 variants that only one side measured."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime

@@ -1,8 +1,6 @@
 """Curves of figures over a size factor, with the bound of the machine. Lines join only levels of
 numeric factors. scaling.py draws curves over ranks and nodes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby

@@ -1,8 +1,6 @@
 """The data of the page as links that contain the data, so that they work without network and
 script."""
 
-from __future__ import annotations
-
 import base64
 import gzip
 import json

@@ -3,8 +3,6 @@
 A random order of launches turns drift into noise but does not remove the drift.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median

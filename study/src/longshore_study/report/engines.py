@@ -1,8 +1,6 @@
 """The section of aggregation engines: where the time of each variant went, and the messages of each
 hop."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from longshore_study.base.groups import grouped

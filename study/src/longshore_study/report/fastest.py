@@ -1,7 +1,5 @@
 """The section of the fastest choice for each piece of work, as ranked by analyses/winners.py."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 

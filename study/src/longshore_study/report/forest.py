@@ -5,8 +5,6 @@ A table keeps the numbers beside the marks, wraps on a phone, breaks over printe
 read aloud.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from longshore_study.base.groups import grouped

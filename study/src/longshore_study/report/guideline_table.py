@@ -1,8 +1,6 @@
 """The section of guidelines. A guideline says that a call must not be slower than the calls that
 could replace it. Guidelines need no earlier measurement."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

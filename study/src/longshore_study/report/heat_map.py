@@ -1,7 +1,5 @@
 """The section of changes: tables of two factors, whose cells have a sign, a number and a colour."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import log
 

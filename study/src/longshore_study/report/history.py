@@ -1,7 +1,5 @@
 """The section of history: figures over sessions, the levels between changes, and known events."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from longshore_study.analyses.history import HistoryRow

@@ -1,8 +1,6 @@
 """The section of hosts: every launch as a dot in the row of each host that it ran on. A slow node
 stands out, since a launch is as slow as its slowest host."""
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from statistics import median

@@ -1,8 +1,6 @@
 """Short names of variants: factors that vary name the rows of a table, and constant factors are
 stated once above the table."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

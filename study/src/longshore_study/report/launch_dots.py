@@ -1,7 +1,5 @@
 """Plots every launch as a dot. A mean would hide spread, outliers and two modes."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median

@@ -5,8 +5,6 @@ their size. Series also differ in shape, and verdicts in glyph and word, so that
 in colour alone.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import pairwise
 

@@ -1,7 +1,5 @@
 """The page: all sections in reading order, in one file without external references."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 from collections.abc import Callable, Sequence

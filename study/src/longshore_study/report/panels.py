@@ -1,8 +1,6 @@
 """Panels of curves, side by side with common axes. The curves of a panel are the levels of one
 factor; each combination of the other factors has a panel."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise

@@ -2,8 +2,6 @@
 chart keeps its form; a table of strips becomes a plot with the names at the left.
 """
 
-from __future__ import annotations
-
 import io
 import re
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Finds the plots of the page that can be saved for a paper. paper_figure.py draws them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The section of the communication model: the ratio predicted / measured of each exchange."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from longshore_study.analyses.predictions import CLOSE, Prediction, predictions_of

@@ -1,8 +1,6 @@
 """The section of provenance: host, CPU, kernel, compiler, MPI and binding of the figures, and the
 properties that differ between sides."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from longshore_study.base.texts import counted

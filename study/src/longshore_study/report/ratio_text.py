@@ -1,8 +1,6 @@
 """The ratio of a compared row as text, with its interval and, if a common shift was removed, the
 raw ratio."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from longshore_study.base.texts import ratio

@@ -4,8 +4,6 @@ A plot is as wide as the reader's page. A tick knows whether its label has room 
 style sheet hides labels without room.
 """
 
-from __future__ import annotations
-
 import math
 import sys
 from collections.abc import Callable, Iterable, Sequence

@@ -1,7 +1,5 @@
 """The section of scaling over ranks or nodes: the figure per node and the efficiency."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any

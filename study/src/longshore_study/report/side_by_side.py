@@ -1,7 +1,5 @@
 """The section that compares simulated with measured times: the ratio predicted / measured."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from longshore_study.analyses.predictions import CLOSE

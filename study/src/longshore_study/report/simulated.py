@@ -1,8 +1,6 @@
 """The section of simulated machines. A panel per machine and pattern has the seconds of each choice
 over nodes, and the leading choice for each range of nodes. All figures of each machine follow."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

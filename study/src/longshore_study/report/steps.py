@@ -1,8 +1,6 @@
 """The section of steps: the gain of each step of an optimisation, as a table with a row per step
 and a bar in each cell."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import groupby
 

@@ -1,8 +1,6 @@
 """The common forms of tables: folded, scrolling, sortable, and with a plot in each row (a
 strip)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 

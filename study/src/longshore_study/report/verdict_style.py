@@ -1,8 +1,6 @@
 """The look of verdicts in tables and plots: a glyph, a shape and a word, because colour alone must
 not carry information."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

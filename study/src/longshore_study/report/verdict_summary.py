@@ -1,7 +1,5 @@
 """The first section of a comparison: the verdict in a sentence, details, and counts by verdict."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable
 from math import log

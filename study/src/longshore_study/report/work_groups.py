@@ -2,8 +2,6 @@
 whatever their levels. For example, halos of contiguous faces and halos of a domain have different
 factors."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 

@@ -11,8 +11,6 @@ correlation is estimated from differences over one and over two sessions (Chakar
 Levy-Leduc, Robin 2017). If a slope fits a change as well as a step does, the change is a drift.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Collection, Hashable, Sequence

@@ -7,8 +7,6 @@ Stratified design: launches of both sides alternate within a session. Launches a
 their session.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass

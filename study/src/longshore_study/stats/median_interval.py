@@ -2,8 +2,6 @@
 Statistics, section 3.2.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import cache
 

@@ -18,8 +18,6 @@ sessions (tests/stats/test_simulation.py). Two corrections reduce the degrees of
   all cells of a unit share, and the rest.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,8 +1,6 @@
 """Adjusted p values for tables of many rows, to compare with one significance level for the whole
 table."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 

@@ -3,8 +3,6 @@ derivatives of the log gamma function for moderated.py. Relative errors against 
 1e-8.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 

@@ -6,8 +6,6 @@ difference is significantly smaller than the margin, for better and for worse (t
 Schuirmann 1987). Otherwise the verdict is *inconclusive*.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

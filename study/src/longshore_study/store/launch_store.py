@@ -4,8 +4,6 @@ A launch is written to a temporary file, which is renamed when complete. Stored 
 changed. The store has no file locks and no database, since file locks hang on parallel file
 systems. An unreadable file is returned with a description of its problem, never dropped."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

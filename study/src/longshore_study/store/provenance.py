@@ -5,8 +5,6 @@ programming environment, firmware, kernel options, and build-ids of the program 
 launch names the digest, so a change of the system during a session is visible.
 """
 
-from __future__ import annotations
-
 import glob
 import hashlib
 import json

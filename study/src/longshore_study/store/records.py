@@ -1,8 +1,6 @@
 """Parses, checks and builds records: JSON objects, one per line, from longshore-bench and the
 importers. REQUIRED and OPTIONAL list the keys."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path

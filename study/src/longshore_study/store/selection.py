@@ -1,7 +1,5 @@
 """Selects launches by a name on the command line, which may be that of a tag or of a study."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,8 +1,6 @@
 """Separates measured launches from simulated ones, which no table and no statistic mixes. Launches
 that were simulated on different machines, or versions of a machine, are not mixed either."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from longshore_study.base.groups import grouped
