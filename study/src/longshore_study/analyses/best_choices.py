@@ -15,7 +15,7 @@ from longshore_study.base.groups import grouped
 from longshore_study.base.json_values import canonical
 from longshore_study.compare.contrast import contrasts
 from longshore_study.patterns import PATTERNS
-from longshore_study.store.simulated import heading
+from longshore_study.store.selection import heading
 
 _GIVEN = ("transport", "stack")
 _MAX_NAMED = 3  # choices within noise that are listed by name

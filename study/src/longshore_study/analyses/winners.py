@@ -17,8 +17,7 @@ from longshore_study.base.json_values import attributes, canonical
 from longshore_study.base.units import unit_of
 from longshore_study.compare.contrast import contrasts
 from longshore_study.metrics.launch_metrics import Figure
-from longshore_study.metrics.memory_bound import share_of_bound
-from longshore_study.metrics.memory_speeds import MemorySpeeds, median_speeds
+from longshore_study.metrics.memory_bound import MemorySpeeds, median_speeds, share_of_bound
 from longshore_study.patterns import CONTROL, MEASURED, WORK_FACTORS_BETWEEN_LAUNCHES, pattern_rank, work_of
 from longshore_study.store import selection
 from longshore_study.store.launch_store import Store

@@ -27,9 +27,8 @@ from longshore_study.base.errors import LongshoreError
 from longshore_study.base.groups import mean_by
 from longshore_study.compare.contrast import Contrast, contrasts
 from longshore_study.compare.estimate import metric_ratio, metric_ratios
-from longshore_study.compare.goodness import by_session
 from longshore_study.compare.row_effect import effect_of_sessions, sessions_in_turns
-from longshore_study.metrics.launch_metrics import Figure, measure
+from longshore_study.metrics.launch_metrics import Figure, by_session, measure
 from longshore_study.patterns import CONTROL
 from longshore_study.stats import verdict
 from longshore_study.store.selection import Side

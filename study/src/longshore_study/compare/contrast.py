@@ -13,8 +13,7 @@ from typing import Any, TypeVar
 
 from longshore_study.base.groups import grouped
 from longshore_study.compare.estimate import metric_ratio
-from longshore_study.compare.goodness import by_launch, by_session
-from longshore_study.metrics.launch_metrics import Figure, one_simulated_machine
+from longshore_study.metrics.launch_metrics import Figure, by_launch, by_session, one_simulated_machine
 from longshore_study.stats import effect, moderated
 from longshore_study.stats.effect import Effect
 from longshore_study.stats.moderated import ModeratedError

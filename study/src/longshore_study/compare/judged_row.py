@@ -13,9 +13,8 @@ from statistics import fmean
 from typing import Any
 
 from longshore_study.compare.estimate import MAX_LOG, Estimate, metric_ratio, metric_ratios
-from longshore_study.compare.goodness import by_session
 from longshore_study.compare.pairing import PairedRow
-from longshore_study.metrics.launch_metrics import Figure
+from longshore_study.metrics.launch_metrics import Figure, by_session
 from longshore_study.stats import effect
 from longshore_study.stats.covariate import Adjustment
 from longshore_study.stats.effect import Effect

@@ -13,9 +13,9 @@ from typing import Any
 
 from longshore_study.base.groups import grouped
 from longshore_study.compare.core_distance import launches_on_far_cores
-from longshore_study.compare.goodness import Sessions, by_session
 from longshore_study.compare.judged_row import JudgedRow
 from longshore_study.compare.pairing import PairedRow
+from longshore_study.metrics.launch_metrics import Sessions, by_session
 from longshore_study.patterns import CONTROL
 from longshore_study.stats import covariate, effect, moderated
 from longshore_study.stats.effect import Effect

@@ -23,8 +23,8 @@ from longshore_study.execution.progress import make_progress
 from longshore_study.execution.session_folder import Target, store_study_file
 from longshore_study.execution.session_lock import session_lock
 from longshore_study.execution.turns import StateRun, Turn, in_turns, states_of
-from longshore_study.host.cores import available_cpus
 from longshore_study.host.doctor import WARN, load_average
+from longshore_study.host.machine import available_cpus
 from longshore_study.planning.plan import Plan, PlannedLaunch, make_plan, missing_programs
 from longshore_study.planning.time_estimate import TimeEstimate
 from longshore_study.store.launch_store import Store, folder_name

@@ -9,8 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from longshore_study.host.cores import available_cores, available_cpus
-from longshore_study.host.machine import Machine
+from longshore_study.host.machine import Machine, available_cores, available_cpus
 from longshore_study.host.mpi import find_mpi
 
 OK, WARN, UNKNOWN = "ok", "warn", "unknown"

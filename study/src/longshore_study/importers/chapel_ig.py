@@ -11,9 +11,8 @@ a task).
 """
 
 import re
-from typing import Any
 
-from longshore_study.importers.imported import Imported, Options, Source, aggregate_result, whole_records
+from longshore_study.importers.imported import Imported, Options, Source, aggregate_result, known, whole_records
 from longshore_study.importers.run_texts import parts_of
 from longshore_study.store import records
 from longshore_study.store.records import Record
@@ -56,10 +55,8 @@ def _imported(run: Source, options: Options, command: re.Match[str]) -> Imported
     if not figures:
         raise run.error_at_end("the output of Chapel's ig ends before the first result")
     nodes = int(locales[1])
-    cell: dict[str, Any] = {"program": "chapel-ig", "transport": "chapel", "nodes": nodes}
     tasks = _tasks_per_node(figures, int(requests[1])) if requests else None
-    if tasks:
-        cell["tasks_per_node"] = tasks
+    cell = known(program="chapel-ig", transport="chapel", nodes=nodes, tasks_per_node=tasks)
     results = [_result(run, table, requests and int(requests[1]), match) for match in figures]
     header = {
         "program": {"name": program}, "transport": {"name": "chapel"}, "nodes": nodes,
@@ -81,12 +78,6 @@ def _result(run: Source, table: dict[str, str], requests: int | None, match: re.
     seconds, bandwidth = float(match[2]), float(match[3])
     if seconds <= 0.0 or bandwidth <= 0.0:
         raise run.error(match.start(), "a result of 0 is too small to be printed; use more requests")
-    variant: dict[str, Any] = {"operation": "gather", "strategy": STRATEGIES[match[1]], **table}
-    if requests is not None:
-        variant["requests"] = requests
-    return aggregate_result(
-        "gather",
-        variant,
-        {"injection_bandwidth": records.metric(bandwidth, "GB/s")},
-        seconds={"median": seconds},
-    )
+    variant = known(operation="gather", strategy=STRATEGIES[match[1]], **table, requests=requests)
+    metrics = {"injection_bandwidth": records.metric(bandwidth, "GB/s")}
+    return aggregate_result("gather", variant, metrics, seconds={"median": seconds})

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from longshore_study.base.errors import LongshoreError, UsageError, suggestion
 from longshore_study.importers.imported import Imported, Options, Source
-from longshore_study.importers.labels import without_colours, without_labels
 from longshore_study.store import records
 
 
@@ -173,3 +172,25 @@ def _refuse_wrong_program(name: str, source_name: str, text: str) -> None:
         raise LongshoreError(
             f"{source_name}: this is the output of {FORMATS[matching[0]].program}, not of {program}; {hint}"
         )
+
+
+_COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+_OPEN_MPI = re.compile(r"\[[\w.@-]*\d+,\d+\]<std(?:out|err|diag)>: ?")
+"""Programs never print this label themselves. So it is also removed within lines, where the
+launcher mixed lines."""
+_LABEL = re.compile(r"^(?:\[\d+\] ?| *\d+: ?)", re.MULTILINE)
+_LINE = re.compile(r"^.*\S", re.MULTILINE)
+
+
+def without_colours(text: str) -> str:
+    return _COLOUR.sub("", text)
+
+
+def without_labels(text: str) -> str:
+    """The text without the number of a process before each line: `0: ` of srun --label,
+    `[1,0]<stdout>:` of Open MPI, `[0] ` of MPICH. Plain numbers are labels if most lines begin with
+    one."""
+    text = _OPEN_MPI.sub("", text)
+    labels = sum(1 for _ in _LABEL.finditer(text))
+    lines = sum(1 for _ in _LINE.finditer(text))
+    return _LABEL.sub("", text) if 2 * labels > lines else text

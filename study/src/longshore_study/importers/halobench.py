@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from statistics import median
 
 from longshore_study.base.groups import grouped
-from longshore_study.importers import fortran
 from longshore_study.importers.imported import Imported, Options, Source, aggregate_result, whole_records
-from longshore_study.importers.run_texts import parts_of
+from longshore_study.importers.run_texts import NUMBER, fortran_value, parts_of
 from longshore_study.store import records
 from longshore_study.store.records import Record
 
@@ -157,7 +156,7 @@ class _HalobenchRun:
                 return None
             raise part.error(0, "this heading has no line 'Secs = ..., bwidth = ... MiB/s'")
         try:
-            seconds, bandwidth = fortran.value(match[1]), fortran.value(match[2])
+            seconds, bandwidth = fortran_value(match[1]), fortran_value(match[2])
         except ValueError as error:
             raise part.error(match.start(), str(error)) from None
         if seconds <= 0.0:
@@ -172,5 +171,5 @@ class _HalobenchRun:
         return seconds, bandwidth
 
     def clock_resolution(self) -> float | None:
-        match = re.search(rf"Clock resolution is\s+({fortran.NUMBER})", self.printed.text)
-        return fortran.value(match[1]) * 1e-6 if match else None
+        match = re.search(rf"Clock resolution is\s+({NUMBER})", self.printed.text)
+        return fortran_value(match[1]) * 1e-6 if match else None

@@ -115,6 +115,11 @@ class Imported:
     """Name, pattern and levels of each step of work, in the order of the steps."""
 
 
+def known(**facts: Any) -> dict[str, Any]:
+    """The facts without those that are None, which the output does not tell."""
+    return {name: fact for name, fact in facts.items() if fact is not None}
+
+
 def whole_records(header: Record, results: list[Record]) -> list[str]:
     """The lines of one run: a `launch` record, the results, an `end` record."""
     launch = {"record": "launch", "schema": records.SCHEMA, **header}

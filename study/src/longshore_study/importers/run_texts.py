@@ -25,9 +25,15 @@ def runs_of(source: Source, begin: re.Pattern[str], what: str) -> list[tuple[re.
     return runs
 
 
+def word(pattern: str, text: str) -> str | None:
+    """The first group of the first match. ^ and $ match at each line."""
+    match = re.search(pattern, text, re.MULTILINE)
+    return match[1] if match else None
+
+
 def integer(pattern: str, text: str) -> int | None:
-    match = re.search(pattern, text)
-    return int(match[1]) if match else None
+    found = word(pattern, text)
+    return None if found is None else int(found)
 
 
 def number(pattern: str, text: str) -> float | None:
@@ -66,3 +72,22 @@ def whole(source: Source, offset: int, column: str, word: str) -> int:
     if not re.fullmatch(r"\d{1,19}", word) or int(word) > _LARGEST_COUNT:
         raise source.error(offset, f"'{word[:40]}' below {column} is not a whole number from 0 to 10^18")
     return int(word)
+
+
+NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[EeDd][-+]?\d+|[-+]\d{3})?(?![\w.])"
+"""A pattern of the numbers that Fortran prints: 1.0E-2, 1.0D-02, 1.0-100 (no letter before three
+digits) and .5. `fortran_value` converts its matches."""
+
+_PARTS = re.compile(r"([-+]?(?:\d+\.?\d*|\.\d+))(?:[EeDd]?([-+]?\d+))?")
+
+
+def fortran_value(text: str) -> float:
+    """The number. Raises ValueError for other texts, such as NaN, infinities and the asterisks of a
+    field that is too narrow."""
+    match = _PARTS.fullmatch(text.strip())
+    if match is None:
+        raise ValueError(f"'{text.strip()}' is not a number")
+    number = float(f"{match[1]}e{match[2] or '0'}")
+    if not math.isfinite(number):
+        raise ValueError(f"'{text.strip()}' is too large")
+    return number

@@ -13,7 +13,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from longshore_study.importers.imported import Imported, Options, Source, aggregate_result, whole_records
+from longshore_study.importers.imported import Imported, Options, Source, aggregate_result, known, whole_records
 from longshore_study.importers.run_texts import finite_number, integer, runs_of
 from longshore_study.store import records
 from longshore_study.store.records import Record
@@ -47,7 +47,7 @@ def _imported(run: Source, options: Options, version: str) -> Imported:
     if why_incomplete and not figures:
         raise run.error_at_end(why_incomplete)
     run.refuse_incomplete(why_incomplete, options)
-    word = integer(r"uses\s+(\d+)\s+bytes per", text) or 8
+    word_bytes = integer(r"uses\s+(\d+)\s+bytes per", text) or 8
     elements = integer(r"(?:Array size =|Total Aggregate Array size =)\s*(\d+)", text)
     counts = (integer(rf"Number of Threads{which}[^=\n]*=\s*(\d+)", text) for which in (" counted", " requested", ""))
     threads = next(filter(None, counts), 1)
@@ -59,11 +59,12 @@ def _imported(run: Source, options: Options, version: str) -> Imported:
         )
     per_node = min(ranks or 1, options.ranks_per_node or 1)
     nodes = records.node_count(ranks or 1, per_node)
-    variant: dict[str, Any] = {"scope": "ep", "type": "float" if word == 4 else "double"}
-    if elements:
-        variant["elements"] = elements // (ranks or 1)
+    variant = known(
+        scope="ep", type="float" if word_bytes == 4 else "double",
+        elements=elements // (ranks or 1) if elements else None,
+    )  # fmt: skip
     for match in figures:
-        _refuse_edited(run, match, word * (elements or 0))
+        _refuse_edited(run, match, word_bytes * (elements or 0))
     results = [
         kernel_result(
             run, match.start(), KERNELS[match[1]][0], float(match[2]) / 1e3 / nodes, match.group(4, 5, 3),

@@ -10,11 +10,11 @@ from typing import Any
 
 from longshore_study.base import terminal
 from longshore_study.base.errors import LongshoreError, require_known
-from longshore_study.base.groups import grouped
+from longshore_study.base.groups import grouped, mean_by
 from longshore_study.base.json_values import canonical, number_in
 from longshore_study.base.near_and_far import CacheLineSeconds, cache_line_seconds
 from longshore_study.base.units import Unit, unit_of
-from longshore_study.metrics.memory_speeds import MemorySpeeds, memory_speeds
+from longshore_study.metrics.memory_bound import MemorySpeeds, memory_speeds
 from longshore_study.metrics.plausibility import PlausibilityLimits
 from longshore_study.patterns import CONTROL, PATTERNS, main_of, metric_of
 from longshore_study.patterns.control import MACHINE_METRICS
@@ -370,3 +370,22 @@ def _why_no_figure(result: Record, name: str, main: str | None) -> str | None:
     if not (math.isfinite(value) and value > 0):
         return f"failed: a figure of {value} is not possible"
     return None
+
+
+Sessions = Mapping[str, Mapping[Any, float]]
+"""A number by session and launch."""
+
+
+def by_launch(
+    figures: Iterable[Figure], value: Callable[[Figure], float] = lambda figure: figure.goodness
+) -> dict[Any, float]:
+    """The mean of each launch. A launch has several figures of a row if `--ignore` names the factor
+    that distinguishes them."""
+    return mean_by(figures, lambda figure: figure.launch, value)
+
+
+def by_session(
+    figures: Iterable[Figure], value: Callable[[Figure], float] = lambda figure: figure.goodness
+) -> dict[str, dict[Any, float]]:
+    """The mean of each launch, by session."""
+    return {name: by_launch(members, value) for name, members in grouped(figures, lambda f: f.session).items()}

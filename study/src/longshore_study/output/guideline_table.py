@@ -7,7 +7,7 @@ from longshore_study.base.json_values import attributes
 from longshore_study.compare.estimate import metric_ratio, metric_ratios
 from longshore_study.compare.guideline_check import BROKEN, STATISTIC, GuidelineFindings, GuidelineRow
 from longshore_study.metrics.launch_metrics import unit_of_whom
-from longshore_study.store.simulated import heading
+from longshore_study.store.selection import heading
 
 SCHEMA = 1
 

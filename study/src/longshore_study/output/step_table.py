@@ -14,7 +14,7 @@ from longshore_study.base.json_values import attributes
 from longshore_study.compare.contrast import Contrast
 from longshore_study.metrics.launch_metrics import unit_of_whom
 from longshore_study.metrics.variant_rows import LAYOUT_COLUMNS
-from longshore_study.store.simulated import heading
+from longshore_study.store.selection import heading
 
 MAX_WIDTH = 160  # characters, if the output is no terminal
 _ALL_STEPS = "all steps"

@@ -16,11 +16,11 @@ from longshore_study.base import terminal
 from longshore_study.base.errors import LongshoreError
 from longshore_study.base.groups import grouped
 from longshore_study.metrics.launch_metrics import Measurements, measure, unit_of_whom
-from longshore_study.metrics.memory_speeds import MemorySpeeds
+from longshore_study.metrics.memory_bound import MemorySpeeds
 from longshore_study.output.next_commands import next_commands
 from longshore_study.patterns import PATTERNS
 from longshore_study.store.launch_store import Store
-from longshore_study.store.simulated import heading
+from longshore_study.store.selection import heading
 
 
 def document(store: Store, name: str, session: str | None = None) -> dict[str, Any]:

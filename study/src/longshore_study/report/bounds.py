@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from longshore_study.base.texts import quantity
-from longshore_study.metrics.memory_bound import share_of_bound
-from longshore_study.metrics.memory_speeds import MemorySpeeds, median_speeds
+from longshore_study.metrics.memory_bound import MemorySpeeds, median_speeds, share_of_bound
 from longshore_study.patterns import CONTROL, LAUNCHED_ALIKE, PATTERNS
 from longshore_study.report.facts import Facts, PlottedFigure
 

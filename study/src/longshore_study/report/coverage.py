@@ -11,7 +11,7 @@ from longshore_study.report.facts import Factors, Facts, PlottedFigure, by_key, 
 from longshore_study.report.labels import level_text, naming, pattern_title, value_text
 from longshore_study.report.markup import Child, Element, element, section
 from longshore_study.report.tables import folded, scroll_table
-from longshore_study.store.simulated import heading
+from longshore_study.store.selection import heading
 
 ROWS_SHOWN = 30
 NUMBERS = ("Launches", "Failed", "Variants")

@@ -23,11 +23,10 @@ from longshore_study.compare.guideline_check import GuidelineRow
 from longshore_study.compare.judged_row import JudgedRow
 from longshore_study.metrics.launch_metrics import Figure, Key, Measurements, measure_sides
 from longshore_study.patterns import pattern_rank
-from longshore_study.report.work_groups import split_by_work
+from longshore_study.report.labels import split_by_work
 from longshore_study.store.launch_store import Launch
 from longshore_study.store.records import Record
-from longshore_study.store.selection import Side
-from longshore_study.store.simulated import by_machine
+from longshore_study.store.selection import Side, by_machine
 
 Factors = tuple[tuple[str, str], ...]
 FigureKey = tuple[str, str, str, Factors]

@@ -13,14 +13,22 @@ from longshore_study.compare.comparison import Comparison
 from longshore_study.compare.judged_row import JudgedRow
 from longshore_study.patterns import pattern_rank
 from longshore_study.report.facts import Facts
-from longshore_study.report.labels import Naming, metric_title, naming, pattern_title
+from longshore_study.report.labels import Naming, metric_title, naming, pattern_title, split_by_work
 from longshore_study.report.marks import band, grid, interval, mark, named_axis, strip, vertical
 from longshore_study.report.markup import Child, Element, element, remark, section
-from longshore_study.report.ratio_text import kinds_text, ratio_text, shows_raw
 from longshore_study.report.scales import Scale, log_around
 from longshore_study.report.tables import folded, strip_table
-from longshore_study.report.verdict_style import badge, base_name, glyph_list, look_of, mark_style, order_of
-from longshore_study.report.work_groups import split_by_work
+from longshore_study.report.verdict_style import (
+    badge,
+    base_name,
+    glyph_list,
+    kinds_text,
+    look_of,
+    mark_style,
+    order_of,
+    ratio_text,
+    shows_raw,
+)
 
 ROWS_SHOWN = 60
 # An interval from two sessions may span decades. The axis goes at most this factor beyond the

@@ -10,9 +10,8 @@ from longshore_study.report.facts import Facts
 from longshore_study.report.forest import row_groups
 from longshore_study.report.labels import NO_BREAK, SELF_EXPLAINING, level_text, metric_title, naming, pattern_title
 from longshore_study.report.markup import Child, Element, element, remark, section
-from longshore_study.report.ratio_text import ratio_text
 from longshore_study.report.tables import scrolling
-from longshore_study.report.verdict_style import badge, base_name, look_of
+from longshore_study.report.verdict_style import badge, base_name, look_of, ratio_text
 
 MAX_COLUMNS = 12
 # The colour becomes stronger when |log ratio| passes the margin, and at each of these limits: 15 %,

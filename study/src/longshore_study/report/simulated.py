@@ -22,12 +22,11 @@ from longshore_study.report.panels import (
     looks_of,
     small_multiples,
 )
-from longshore_study.report.ratio_text import ratio_text
 from longshore_study.report.scales import log_around
 from longshore_study.report.scaling import size_axes
 from longshore_study.report.tables import scroll_table
-from longshore_study.report.verdict_style import badge
-from longshore_study.store.simulated import heading
+from longshore_study.report.verdict_style import badge, ratio_text
+from longshore_study.store.selection import heading
 
 INTRODUCTION = (
     "Here the real code of each choice ran on described machines. All times are simulated, and have no noise. They are "

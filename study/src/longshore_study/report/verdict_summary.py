@@ -12,8 +12,7 @@ from longshore_study.report.best_choice_table import best_section
 from longshore_study.report.facts import Facts
 from longshore_study.report.labels import metric_title, naming, pattern_title
 from longshore_study.report.markup import Element, element
-from longshore_study.report.ratio_text import ratio_text
-from longshore_study.report.verdict_style import ORDER, badge, base_name, look_of
+from longshore_study.report.verdict_style import ORDER, badge, base_name, look_of, ratio_text
 from longshore_study.stats import effect
 
 

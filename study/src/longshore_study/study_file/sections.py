@@ -10,11 +10,10 @@ from longshore_study.patterns import FACTORS_BETWEEN_LAUNCHES, PATTERNS
 from longshore_study.patterns.pattern import LARGEST_RANKS, Factor, Guideline
 from longshore_study.study_file import environment_variables
 from longshore_study.study_file.hypothesis_reader import read_hypothesis
-from longshore_study.study_file.launcher_reader import read_launcher
+from longshore_study.study_file.launcher_reader import read_launcher, read_states
 from longshore_study.study_file.machine_reader import TRANSPORT as SIMULATED
 from longshore_study.study_file.machine_reader import MachineReader
 from longshore_study.study_file.metric_reader import METRIC_KEYS, read_metric
-from longshore_study.study_file.state_reader import read_states
 from longshore_study.study_file.step_reader import read_steps
 from longshore_study.study_file.study import VERIFICATIONS, External, LaunchSettings, PatternBlock, Study, placeholders
 from longshore_study.study_file.toml_positions import Path as KeyPath

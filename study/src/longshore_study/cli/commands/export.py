@@ -11,14 +11,14 @@ from typing import Any
 
 from longshore_study.base.errors import EXIT_INVALID, EXIT_OK, UsageError
 from longshore_study.base.expression import Expression
-from longshore_study.cli.options import add_margin, add_names, add_where
+from longshore_study.cli.options import add_margin, add_names, add_where, of_file
 from longshore_study.cli.result_output import write_file
 from longshore_study.compare.comparison import CompareOptions, compare
 from longshore_study.compare.estimate import PLAIN
 from longshore_study.compare.pairing import known_factors
 from longshore_study.metrics import variant_rows
 from longshore_study.metrics.launch_metrics import Figure, Measurements, measure, unit_of_whom
-from longshore_study.output import export_tables, file_format
+from longshore_study.output import export_tables
 from longshore_study.patterns import CONTROL
 from longshore_study.store import selection
 from longshore_study.store.hosts import on_hosts
@@ -135,7 +135,7 @@ def _check_options(args: argparse.Namespace) -> None:
         args.output = None
     asked = args.format or ("json" if args.json else None)
     default = "latex" if args.purpose else "csv"
-    args.format = file_format.of_file(args.output, asked, ENDINGS, "--format FORMAT takes any other name") or default
+    args.format = of_file(args.output, asked, ENDINGS, "--format FORMAT takes any other name") or default
     if args.purpose and (args.samples or args.compare or args.format not in FOR_PEOPLE):
         raise UsageError("a table for a paper is LaTeX or Markdown, without --samples and --compare")
     if (args.row or args.col) and not args.purpose:

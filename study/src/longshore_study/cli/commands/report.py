@@ -12,12 +12,11 @@ from longshore_study.base.errors import EXIT_OK, LongshoreError, UsageError, req
 from longshore_study.base.expression import Expression
 from longshore_study.base.groups import grouped
 from longshore_study.base.json_values import attributes
-from longshore_study.cli.options import add_margin, add_where
+from longshore_study.cli.options import add_margin, add_where, of_file
 from longshore_study.cli.result_output import print_result, write_file
 from longshore_study.compare.comparison import CompareOptions, Comparison, compare
 from longshore_study.compare.guideline_check import GuidelineRow, check
 from longshore_study.metrics.variant_results import factors_of
-from longshore_study.output.file_format import of_file
 from longshore_study.patterns import CONTROL
 from longshore_study.report.best_choice_table import solo_sentence
 from longshore_study.report.facts import Facts, gather_facts

@@ -20,7 +20,7 @@ from longshore_study.output import variant_table
 from longshore_study.store import selection
 from longshore_study.store.hosts import on_hosts
 from longshore_study.store.launch_store import Launch, Store
-from longshore_study.store.simulated import by_machine, heading
+from longshore_study.store.selection import by_machine, heading
 
 EXAMPLES = """\
 examples:
