@@ -106,7 +106,7 @@ class Expression:
         values: dict[str, set[str]] = defaultdict(set)
         for row in rows:
             for name, value in row.items():
-                values[canonical_name(name)].add(str(value))
+                values[canonical_name(name)].update(map(str, value if isinstance(value, frozenset) else [value]))
         for name, word in self.comparisons():
             if isinstance(word, str) and word not in values[name]:
                 known = f" (known: {', '.join(sorted(values[name]))})"

@@ -24,6 +24,7 @@ STUDY_KEYS = ("name", "description", "seed", "sessions", "margin")
 BLOCK_KEYS = ("launches", "repetitions", "warmup", "timeout_seconds")  # in [study]; a block may override them
 PATTERN_KEYS = ("verify", "phases")  # as BLOCK_KEYS, but not for external programs
 _LONGEST_LIST = 1000
+_TIMED = " and ".join(name for name, pattern in PATTERNS.items() if pattern.times_phases)
 
 
 class StudyReader:
@@ -44,6 +45,8 @@ class StudyReader:
         self.levels_of_externals = _union(external.between for external in externals)
         if not blocks and not externals and "pattern" not in document and "external" not in document:
             document.problem("nothing to run: a study needs at least one [[pattern]]")
+        if general.phases and blocks and not any(PATTERNS[block.program].times_phases for block in blocks):
+            settings.problem(f"phases can be timed of {_TIMED}, and the study has neither; remove 'phases'", "phases")
         return Study(
             path=self.problems.path,
             text=text,
@@ -82,8 +85,7 @@ class StudyReader:
         settings = _launch_settings(block, general)
         if settings.phases and not PATTERNS[program].times_phases:
             if "phases" in block:
-                able = " and ".join(name for name, pattern in PATTERNS.items() if pattern.times_phases)
-                block.problem(f"phases can be timed of {able}, not of {program}; remove 'phases'", "phases")
+                block.problem(f"phases can be timed of {_TIMED}, not of {program}; remove 'phases'", "phases")
             settings = replace(settings, phases=False)
         return [
             PatternBlock(

@@ -154,7 +154,9 @@ def _selected(sides: list[Side], where: Expression | None) -> list[Side]:
 
 def _factors(row: tuple[Launch, Record]) -> dict[str, Any]:
     launch, result = row
-    return {"study": launch.study, "tag": launch.tag, **factors_of(launch, result), "pattern": result["pattern"]}
+    metrics = frozenset(result.get("metrics") or ())
+    names = {"study": launch.study, "tag": launch.tag, "metric": metrics, "pattern": result["pattern"]}
+    return names | factors_of(launch, result)
 
 
 def facts_of_sides(store: Store, sides: list[Side]) -> Facts:

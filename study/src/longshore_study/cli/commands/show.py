@@ -237,7 +237,8 @@ def _chosen(args: argparse.Namespace) -> Iterator[Launch]:
 
 
 def _factors(row: VariantRow) -> dict[str, Any]:
-    return {"study": row.study, "tag": row.tag, "pattern": row.pattern, **row.cell, **row.variant}
+    names = {"study": row.study, "tag": row.tag, "metric": frozenset(row.metrics), "pattern": row.pattern}
+    return {**names, **row.cell, **row.variant}
 
 
 _SCALING = _TableOfRows(
