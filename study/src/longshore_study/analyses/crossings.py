@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from statistics import median
-from typing import Any
+from typing import Any, NamedTuple
 
 from longshore_study.analyses.best_choices import level_names, varying_names
 from longshore_study.analyses.scaling import Layout, axis_of, following_factors, layout_of
@@ -81,8 +81,7 @@ class Race:
         )
 
 
-@dataclass(frozen=True)
-class _Time:
+class _Time(NamedTuple):
     """The seconds of one result."""
 
     factors: dict[str, Any]

@@ -141,14 +141,11 @@ def _curves(model: Curve, figures: Sequence[Figure], layouts: Mapping[str, Layou
         unit = conversion_to_node(figure, layouts[figure.launch])[1]
         _, points = curves.setdefault(canonical(rest), (replace(model, unit=unit, factors=rest), {}))
         points.setdefault(at(figure), []).append(figure)
-    return [
-        replace(
-            curve,
-            points=tuple(ScalingPoint(n, layouts[members[0].launch], members) for n, members in sorted(points.items())),
-        )
-        for curve, points in curves.values()
-        if len(points) > 1
-    ]
+
+    def points_of(members: Mapping[int, list[Figure]]) -> tuple[ScalingPoint, ...]:
+        return tuple(ScalingPoint(n, layouts[of_n[0].launch], of_n) for n, of_n in sorted(members.items()))
+
+    return [replace(curve, points=points_of(members)) for curve, members in curves.values() if len(members) > 1]
 
 
 def following_factors(rows: Sequence[tuple[Hashable, Mapping[str, Any]]]) -> set[str]:
@@ -172,13 +169,10 @@ def _with_efficiency(curves: Sequence[Curve]) -> list[Curve]:
     found = iter(contrast.contrasts(pairs))
     return [
         replace(
-            curve,
-            points=(
-                replace(curve.points[0], efficiency=1.0),
-                *(_compared(curve, point, next(found)) for point in curve.points[1:]),
-            ),
+            curve, points=(replace(first, efficiency=1.0), *(_compared(curve, point, next(found)) for point in rest))
         )
         for curve in curves
+        for first, *rest in [curve.points]
     ]
 
 

@@ -106,7 +106,8 @@ def stepped_launches(
         study = given if given is not None and given.name == study_name else None
         try:
             study = study or _kept_study(members)
-            planned = [cell for cell in (_planned(study) if study else []) if _belongs(cell, simulated)]
+            machine = simulated.rpartition(" ")[0] if simulated is not None else None
+            planned = [cell for cell in (_planned(study) if study else []) if cell.get("machine") == machine]
         except LongshoreError as error:
             problems.append(f"the steps of {study_name} are not known: {error}")
             continue
@@ -114,12 +115,6 @@ def stepped_launches(
         if steps:
             with_steps.append(SteppedLaunches(study_name, tag, members, steps, planned, simulated))
     return with_steps
-
-
-def _belongs(factors: Factors, simulated: str | None) -> bool:
-    """Whether a planned combination is measured, or simulated on this machine."""
-    machine = simulated.rpartition(" ")[0] if simulated is not None else None
-    return factors.get("machine") == machine
 
 
 def step_tables(stepped: SteppedLaunches, measured: Measurements) -> list[StepTable]:
@@ -135,18 +130,8 @@ def _table(stepped: SteppedLaunches, measured: Measurements, pattern: str) -> St
     if not columns:
         return None
     cells = _with_gains(steps, [[results.cell(step, column) for column in columns] for step in steps])
-    return StepTable(
-        stepped.study,
-        stepped.tag,
-        pattern,
-        results.metric,
-        results.unit,
-        steps,
-        columns,
-        cells,
-        stepped.simulated,
-        results.per,
-    )
+    names = (stepped.study, stepped.tag, pattern, results.metric, results.unit)
+    return StepTable(*names, steps, columns, cells, stepped.simulated, results.per)
 
 
 class _PatternResults:
@@ -243,13 +228,11 @@ def _with_gains(steps: Sequence[Step], cells: list[list[StepCell]]) -> list[list
 
     gains, overall = contrasts(earlier_cells), contrasts(first_cells)
 
-    def with_gains(cell: StepCell, position: Position) -> StepCell:
-        return replace(
-            cell, against=earlier_steps.get(position), gain=gains.get(position), overall=overall.get(position)
-        )
-
     return [
-        [with_gains(cell, (row, column)) for column, cell in enumerate(cells_of_step)]
+        [
+            replace(cell, against=earlier_steps.get(at), gain=gains.get(at), overall=overall.get(at))
+            for at, cell in (((row, column), cell) for column, cell in enumerate(cells_of_step))
+        ]
         for row, cells_of_step in enumerate(cells)
     ]
 

@@ -195,11 +195,8 @@ def _common_means(suspected: _Sessions, beside: _Sessions) -> _LevelMeans:
     """Keeps the launches that have suspected and other levels."""
     shared = {s: suspected[s].keys() & beside.get(s, {}).keys() for s in suspected}
     sessions = [s for s, launches in shared.items() if launches]
-    return _LevelMeans(
-        {s: {k: suspected[s][k] for k in shared[s]} for s in sessions},
-        {s: {k: beside[s][k] for k in shared[s]} for s in sessions},
-        {s: {k: suspected[s][k] - beside[s][k] for k in shared[s]} for s in sessions},
-    )
+    inside, outside = ({s: {k: side[s][k] for k in shared[s]} for s in sessions} for side in (suspected, beside))
+    return _LevelMeans(inside, outside, {s: {k: inside[s][k] - outside[s][k] for k in shared[s]} for s in sessions})
 
 
 def document(found: ConfirmationResult, names: Sequence[str]) -> dict[str, Any]:

@@ -9,15 +9,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from longshore_study.base import terminal
-from longshore_study.base.errors import (
-    EXIT_INVALID,
-    EXIT_OK,
-    EXIT_REGRESSED,
-    EXIT_UNDECIDED,
-    LongshoreError,
-    UsageError,
-)
+from longshore_study.base import errors, terminal
+from longshore_study.base.errors import LongshoreError, UsageError
 from longshore_study.base.expression import Expression
 from longshore_study.compare import simulated_rows
 from longshore_study.compare.common_shift import CommonShift, find_shift
@@ -120,9 +113,9 @@ class Comparison:
     @property
     def exit_status(self) -> int:
         return {
-            verdict.REGRESSED: EXIT_REGRESSED, "invalid": EXIT_INVALID, verdict.INCONCLUSIVE: EXIT_UNDECIDED,
-            verdict.UNTESTABLE: EXIT_UNDECIDED,
-        }.get(self.verdict, EXIT_OK)  # fmt: skip
+            verdict.REGRESSED: errors.EXIT_REGRESSED, "invalid": errors.EXIT_INVALID,
+            verdict.INCONCLUSIVE: errors.EXIT_UNDECIDED, verdict.UNTESTABLE: errors.EXIT_UNDECIDED,
+        }.get(self.verdict, errors.EXIT_OK)  # fmt: skip
 
 
 def compare(reference: Side, new: Side, options: CompareOptions | None = None) -> Comparison:

@@ -77,7 +77,7 @@ class GuidelineRow:
     """The factors in which both variants agree."""
     unit: str
     better: str
-    values: tuple[float, float]
+    values: tuple[float, ...]
     """The figures of `faster` and `than`: geometric means over the launches that have both."""
     effect: Effect
     compared: str
@@ -183,21 +183,11 @@ def _row(guideline: Guideline, study: str, faster: Sequence[Figure], than: Seque
         warnings = ("the variants were measured in different launches: sessions are compared",)
     first = faster[0]
     sign = -1.0 if first.better == "lower" else 1.0
-    values = [math.exp(sign * fmean(side.values())) for side in (faster_values, than_values)]
+    values = tuple(math.exp(sign * fmean(side.values())) for side in (faster_values, than_values))
+    names = (study, first.key.pattern, first.key.metric, _context(guideline, first), first.unit, first.better)
+    warnings = () if simulated else warnings
     return GuidelineRow(
-        guideline,
-        study,
-        first.key.pattern,
-        first.key.metric,
-        _context(guideline, first),
-        first.unit,
-        first.better,
-        (values[0], values[1]),
-        found,
-        compared,
-        per=first.per,
-        warnings=() if simulated else warnings,
-        simulated=simulated,
+        guideline, *names, values, found, compared, per=first.per, warnings=warnings, simulated=simulated
     )
 
 

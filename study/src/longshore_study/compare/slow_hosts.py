@@ -238,10 +238,12 @@ def _design(groups: Sequence[_Group]) -> _Design:
         for hosts, speeds in group.items()
         for speed in speeds
     ]
-    together: dict[tuple[float, ...], list[str]] = defaultdict(list)
-    for name in sorted({name for _, hosts, _ in launches for name in hosts}):
+
+    def uses_of(name: str) -> tuple[float, ...]:
         uses = _centred((float(name in hosts) for _, hosts, _ in launches), launches)
-        together[tuple(round(value, 9) for value in uses)].append(name)
+        return tuple(round(value, 9) for value in uses)
+
+    together = grouped(sorted({name for _, hosts, _ in launches for name in hosts}), uses_of)
     columns = {tuple(names): list(uses) for uses, names in together.items() if any(uses)}
     return _Design(columns, _centred((speed for _, _, speed in launches), launches), groups)
 
@@ -261,19 +263,15 @@ def _slow(side: str, design: _Design, tests: int, level: float) -> list[SlowHost
         if design.is_by_chance(name, chosen, level):
             break
         chosen.append(name)
-    return [
-        SlowHost(
-            side,
-            name,
-            difference,
-            effect.interval(difference, se, df),
-            min(1.0, student.two_sided(difference / se, df) * tests),
-            _launches(name[0], design.groups),
-        )
-        for name in chosen
-        for difference, se, df in [design.effect(name, chosen)]
-        if math.isfinite(se)
-    ]
+    found = []
+    for name in chosen:
+        difference, se, df = design.effect(name, chosen)
+        if math.isfinite(se):
+            interval, p = effect.interval(difference, se, df), student.two_sided(difference / se, df)
+            found.append(
+                SlowHost(side, name, difference, interval, min(1.0, p * tests), _launches(name[0], design.groups))
+            )
+    return found
 
 
 def _launches(host: str, groups: Sequence[_Group]) -> tuple[int, int]:

@@ -35,7 +35,6 @@ def submit_session(args: argparse.Namespace, states: Sequence[StateRun], turns: 
     Raises LongshoreError if a job of the session has not ended."""
     plan, target = states[0].plan, states[0].target
     choice = plan.study.launcher
-    assert choice.job is not None  # noqa: S101 - the caller checked it
     refuse_too_few_nodes(plan.study, [turn.cell for turn in turns])
     groups = _groups(choice, turns)
     if args.dry_run:
@@ -59,7 +58,7 @@ def submit_session(args: argparse.Namespace, states: Sequence[StateRun], turns: 
     submitted = []
     for nodes, group in groups.items():
         job_id: str | None = None
-        for number in range(choice.job.jobs):
+        for number in range(_job(choice).jobs):
             request = _request(plan, target, nodes, number, after=job_id)
             script = _script(args, states, nodes).encode("utf-8", "surrogateescape")  # folder names are bytes
             request.script.write_bytes(script)
@@ -108,13 +107,9 @@ def submitted_jobs(target: Target) -> list[dict[str, Any]]:
 def _groups(choice: LauncherChoice, turns: list[Turn]) -> dict[int | None, list[Turn]]:
     """The launches of each job. If there is one job per number of nodes, the key is this number;
     otherwise the key is None."""
-    if choice.job is None or choice.job.one_job_per == "session":
+    if _job(choice).one_job_per == "session":
         return {None: turns}
-
-    def nodes(turn: Turn) -> int | None:
-        return nodes_of(turn.cell, choice) or 1
-
-    return dict(sorted(grouped(turns, nodes).items(), key=lambda group: group[0] or 1))
+    return dict(sorted(grouped(turns, lambda turn: nodes_of(turn.cell, choice) or 1).items()))
 
 
 def _request(plan: Plan, target: Target, nodes: int | None, number: int, *, after: str | None) -> JobRequest:

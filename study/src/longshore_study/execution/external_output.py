@@ -34,11 +34,9 @@ def imported_lines(
         runs = formats.read_text(external.format, external.name, text, options)
     except LongshoreError as error:
         return [], str(error)
-    if len(runs) != 1 or runs[0].why_incomplete:
-        return [], (
-            runs[0].why_incomplete if runs else None
-        ) or f"its output holds {len(runs)} runs; a launch must be one run"
-    return runs[0].lines, None
+    if len(runs) != 1:
+        return [], f"its output holds {len(runs)} runs; a launch must be one run"
+    return ([], runs[0].why_incomplete) if runs[0].why_incomplete else (runs[0].lines, None)
 
 
 def _ranks_per_node(external: External, between: Mapping[str, Any]) -> int | None:

@@ -202,10 +202,8 @@ def print_summaries(
 ) -> None:
     """Prints what ran, for each state of the session."""
     if args.json:
-        answers = [
-            _document(target, summary, stopped, state_left)
-            for (target, summary), state_left in zip(states, left or [0] * len(states), strict=True)
-        ]
+        lefts = left or [0] * len(states)
+        answers = [_document(*state, stopped, state_left) for state, state_left in zip(states, lefts, strict=True)]
         print_json(answers[0] if len(answers) == 1 else {"schema": 1, "turns": answers})
         return
     for target, summary in states:
@@ -253,15 +251,14 @@ def _print_summary(target: Target, summary: Summary) -> None:
 def print_commands(args: argparse.Namespace, turns: Sequence[Turn]) -> None:
     """Prints the commands, one per line, as a user would type them. In turns, a comment says the
     tag."""
-    tags = {turn.state.target.tag for turn in turns}
+    tags = [turn.state.target.tag for turn in turns]
+    commands = [(turn.command, tag if len(set(tags)) > 1 else "") for turn, tag in zip(turns, tags, strict=True)]
     if args.json:
         rows = [
-            {"command": c.argv, **attributes(c, "environment binding")}
-            | ({"tag": turn.state.target.tag} if len(tags) > 1 else {})
-            for turn in turns
-            for c in [turn.command]
+            {"command": command.argv, **attributes(command, "environment binding")} | ({"tag": tag} if tag else {})
+            for command, tag in commands
         ]
         print_json({"schema": 1, "launches": rows})
         return
-    for turn in turns:
-        print(turn.command.line + (f"  # {turn.state.target.tag}" if len(tags) > 1 else ""))
+    for command, tag in commands:
+        print(command.line + (f"  # {tag}" if tag else ""))

@@ -98,7 +98,9 @@ def _lock_file(folder: Path) -> Path:
 
 
 def _take(folder: Path, session: str, part: str) -> Path:
-    _clean(folder)
+    for path in folder.glob(f".*.{glob.escape(process_namespace())}.*.tmp"):
+        if not _is_longshore(path.name.split(".")[-2]):  # the file of a killed process
+            path.unlink(missing_ok=True)
     file = _lock_file(folder)
     for left in reversed(range(_TRIES)):
         _refuse_others(folder, file, session, part)
@@ -114,12 +116,6 @@ def _take(folder: Path, session: str, part: str) -> Path:
                 raise
             time.sleep(random.uniform(0.02, 0.3))  # noqa: S311 - not for security
     return file
-
-
-def _clean(folder: Path) -> None:
-    for path in folder.glob(f".*.{glob.escape(process_namespace())}.*.tmp"):
-        if not _is_longshore(path.name.split(".")[-2]):
-            path.unlink(missing_ok=True)
 
 
 def _refuse_others(folder: Path, own: Path, session: str, part: str) -> None:
@@ -144,11 +140,9 @@ def _refuse_others(folder: Path, own: Path, session: str, part: str) -> None:
             f"session {session} is being run by process {content.get('pid', path.name.split('.')[-2])}{where}{last}; "
             "wait for it, or name another --session"
         )
-        raise (
-            LongshoreError(message)
-            if same_machine
-            else _SilentLockError(message, path, heartbeat, _DEAD_AFTER_SECONDS - age)
-        )
+        if same_machine:
+            raise LongshoreError(message)
+        raise _SilentLockError(message, path, heartbeat, _DEAD_AFTER_SECONDS - age)
 
 
 def _now(folder: Path) -> float:

@@ -1,6 +1,7 @@
 """The files in which the system describes itself, and the cores that this process may use."""
 
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,6 +25,11 @@ class Machine:
             return int(text) if text is not None else None
         except ValueError:
             return None
+
+    def lines(self, path: str, name: str) -> Iterator[str]:
+        """The first word behind `name` in each line of a file that begins with it."""
+        lines = (self.text(path) or "").splitlines()
+        return (words[1] for words in map(str.split, lines) if words[:1] == [name] and len(words) > 1)
 
     def matching(self, pattern: str) -> list[str]:
         try:

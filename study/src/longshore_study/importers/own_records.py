@@ -86,7 +86,10 @@ def _imported(source: Source, run: _Run, options: Options) -> Imported:
 def _cell(header: Record, results: list[Record], options: Options) -> dict[str, Any]:
     """The cell that `longshore run` would store for this launch, so that the launches can be
     compared. The environment of the launch is unknown, and taken as empty."""
-    patterns = sorted({result["pattern"] for result in results} or {_requested_pattern(header)})
+    argv = header.get("argv")
+    # A run without results: the first argument of the program is the pattern.
+    requested = str(argv[1]) if isinstance(argv, list) and len(argv) > 1 else BENCH
+    patterns = sorted({result["pattern"] for result in results} or {requested})
     transport = header.get("transport")
     cell: dict[str, Any] = {
         "program": patterns[0] if len(patterns) == 1 else BENCH,
@@ -102,9 +105,3 @@ def _cell(header: Record, results: list[Record], options: Options) -> dict[str, 
     elif isinstance(nodes, int) and nodes > 1:
         cell["nodes"] = nodes
     return {**{name: value for name, value in cell.items() if value is not None}, "environment": {}}
-
-
-def _requested_pattern(header: Record) -> str:
-    """The pattern of a run without results: the first argument of the program."""
-    argv = header.get("argv")
-    return str(argv[1]) if isinstance(argv, list) and len(argv) > 1 else BENCH

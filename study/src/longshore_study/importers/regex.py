@@ -15,7 +15,15 @@ from typing import Any
 
 from longshore_study.base.errors import LongshoreError, UsageError
 from longshore_study.base.units import is_above_zero
-from longshore_study.importers.imported import Imported, MetricChoice, Options, Source, aggregate_result, whole_records
+from longshore_study.importers.imported import (
+    Imported,
+    MetricChoice,
+    Options,
+    Source,
+    aggregate_result,
+    known,
+    whole_records,
+)
 from longshore_study.importers.series import level_of
 from longshore_study.store import records
 
@@ -99,7 +107,7 @@ def values_as_run(choice: MetricChoice, values: list[tuple[dict[str, Any], float
         metrics = {choice.name: records.metric(median(repetitions), choice.unit, choice.better)}
         results.append(aggregate_result(program, factors, metrics, repetitions=len(repetitions)))
     header = {"program": {"name": program}, "ranks": ranks}
-    return Imported({"program": program, **({"ranks": ranks} if ranks else {})}, whole_records(header, results))
+    return Imported(known(program=program, ranks=ranks or None), whole_records(header, results))
 
 
 def _factors(match: re.Match[str]) -> dict[str, Any]:

@@ -63,9 +63,12 @@ class EngineSummary(VariantSummary):
         """Seconds without waiting."""
         return max(0.0, self.seconds - self.slot_wait_seconds - self.arrival_wait_seconds)
 
-    def share(self, part: float) -> float:
-        """Converts `part` from seconds to a share of the time of one operation."""
-        return part / self.seconds if self.seconds > 0 else 0.0
+    @property
+    def shares(self) -> list[float]:
+        """The times of working, of waiting for a buffer and of waiting for items, as shares of the
+        time of one operation."""
+        parts = (self.working_seconds, self.slot_wait_seconds, self.arrival_wait_seconds)
+        return [part / self.seconds if self.seconds > 0 else 0.0 for part in parts]
 
 
 def engine_summaries(launches: Iterable[Launch]) -> list[EngineSummary]:

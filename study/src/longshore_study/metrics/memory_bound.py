@@ -58,10 +58,15 @@ class MemorySpeeds:
         return MemorySpeeds(points[-1][1], {"copy": points, **network}) if points else None
 
 
+def is_copy(result: Record) -> bool:
+    """Whether the result is of control's memory copy."""
+    return bool(result["pattern"] == CONTROL and result["variant"].get("kernel") == "copy")
+
+
 def memory_speeds(result: Record, bandwidth: float) -> MemorySpeeds | None:
     """The speeds of a record of control's copy, whose figure is `bandwidth`. None for other
     records."""
-    if result["pattern"] != CONTROL or result["variant"].get("kernel") != "copy":
+    if not is_copy(result):
         return None
     speeds = result.get("speeds")
     return MemorySpeeds(bandwidth, _points(speeds if isinstance(speeds, list) else []))

@@ -3,8 +3,9 @@ that the control cells of the same session measured."""
 
 from collections.abc import Iterable
 
-from longshore_study.base.json_values import number_in
-from longshore_study.patterns import CONTROL, LAUNCHED_ALIKE, metric_of
+from longshore_study.base.json_values import number_in, positive_in
+from longshore_study.metrics.memory_bound import is_copy
+from longshore_study.patterns import LAUNCHED_ALIKE, metric_of
 from longshore_study.store.launch_store import Launch
 from longshore_study.store.records import Record
 
@@ -24,7 +25,7 @@ class PlausibilityLimits:
         self._copies_of_session: dict[str, list[Record]] = {}
         self._copies_of_launch: dict[str, list[Record]] = {}
         for launch in launches:
-            copies = [] if launch.problem is not None else [r for r in launch.results if _is_copy(r)]
+            copies = [r for r in launch.results if is_copy(r) and _bandwidth(r) > 0.0] if launch.problem is None else []
             if copies:
                 self._copies_of_launch[str(launch.path)] = copies
                 self._copies_of_session.setdefault(_session_key(launch), []).extend(copies)
@@ -68,19 +69,14 @@ def _session_key(launch: Launch) -> str:
     return f"{launch.study}/{launch.tag}/{launch.session}/{sorted(shared.items())}"
 
 
-def _is_copy(result: Record) -> bool:
-    return result["pattern"] == CONTROL and result["variant"].get("kernel") == "copy" and _bandwidth(result) > 0.0
-
-
 def _bandwidth(result: Record) -> float:
-    metric = (result.get("metrics") or {}).get("bandwidth")
-    return (number_in(metric.get("value")) if isinstance(metric, dict) else None) or 0.0
+    return number_in(result, "metrics", "bandwidth", "value") or 0.0
 
 
 def _moved(result: Record) -> float | None:
     """The gigabytes that one operation moves on a node: bandwidth times time. None if the record
     has no time."""
-    seconds = number_in((result.get("seconds") or {}).get("median"))
+    seconds = number_in(result, "seconds", "median")
     return None if seconds is None else _bandwidth(result) * seconds
 
 
@@ -96,11 +92,8 @@ def _injected(launch: Launch, result: Record, value: float, *, spread: bool) -> 
     nodes = nodes if isinstance(nodes, int) else len(nodes) if isinstance(nodes, list) else None
     if not nodes or nodes < 2:
         return None
-    offnode = (result.get("traffic") or {}).get("offnode_bytes")
-    seconds = (result.get("seconds") or {}).get("median")
-    if isinstance(offnode, int | float) and isinstance(seconds, int | float) and seconds > 0:
-        return float(offnode) / nodes / seconds / 1e9
-    if spread:
-        # Requests are spread evenly over the nodes, so one of `nodes` requests stays on its node.
-        return value * (nodes - 1) / nodes
-    return None
+    offnode, seconds = number_in(result, "traffic", "offnode_bytes"), positive_in(result, "seconds", "median")
+    if offnode is not None and seconds is not None:
+        return offnode / nodes / seconds / 1e9
+    # Requests are spread evenly over the nodes, so one of `nodes` requests stays on its node.
+    return value * (nodes - 1) / nodes if spread else None

@@ -60,9 +60,7 @@ def render(summaries: Sequence[EngineSummary]) -> None:
 
 
 def _times(summary: EngineSummary, levels: list[str]) -> list[list[str]]:
-    parts = (summary.working_seconds, summary.slot_wait_seconds, summary.arrival_wait_seconds)
-    times = [terminal.number(summary.seconds * 1e3), *(f"{summary.share(part):.0%}" for part in parts)]
-    first_columns = [*levels, *times]
+    first_columns = [*levels, terminal.number(summary.seconds * 1e3), *(f"{share:.0%}" for share in summary.shares)]
     rows: list[list[str]] = []
     for direction, latency in summary.latency.items():
         seconds = [latency.seconds.get(name) for name in PERCENTILES]

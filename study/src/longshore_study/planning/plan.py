@@ -318,12 +318,9 @@ def _control_cells(cells: list[Cell]) -> list[Cell]:
             continue
         between = {name: cell.between[name] for name in _LAUNCH_FACTORS if name in cell.between}
         kernels = ["copy", "pingpong"] if cell.ranks > 1 else ["copy"]
-        launch_settings = replace(
-            cell.launch_settings,
-            repetitions=_CONTROL_REPETITIONS,
-            warmup=1,
-            verify=LaunchSettings.verify,
-            phases=LaunchSettings.phases,
+        of_cell = cell.launch_settings
+        launch_settings = LaunchSettings(
+            of_cell.launches, _CONTROL_REPETITIONS, timeout_seconds=of_cell.timeout_seconds
         )
         control = Cell(CONTROL, between, {"kernel": kernels}, launch_settings)
         known = controls.get(control.cell_id)

@@ -52,24 +52,19 @@ def spread_of(stored: Iterable[Launch]) -> Spread:
             if isinstance(median, int | float) and median > 0:
                 row = rows.setdefault((launch.cell_id, str(sorted(result["variant"].items()))), {})
                 row.setdefault((launch.tag, launch.session), []).append(math.log(median))
-    within = [
-        _typical(statistics.variance(logs), len(logs) - 1)
-        for row in rows.values()
-        for logs in row.values()
-        if len(logs) > 1
-    ]
+    launches = [logs for row in rows.values() for logs in row.values()]
+    within = [_typical(statistics.variance(logs), len(logs) - 1) for logs in launches if len(logs) > 1]
     means = [{session: statistics.fmean(logs) for session, logs in row.items()} for row in rows.values()]
     centred = [deviations for row in means if (deviations := _centred(row))]
     between = [_typical(_variance(row), _df(row)) for row in centred]
     if not within:
         return Spread(ASSUMED_LAUNCH_SPREAD, ASSUMED_SESSION_SPREAD, "assumed, nothing is stored yet")
-    launches = statistics.median(within)
+    spread = statistics.median(within)
     if not between:
-        return Spread(launches, ASSUMED_SESSION_SPREAD, f"launches: from {len(within)} stored rows; sessions: assumed")
+        return Spread(spread, ASSUMED_SESSION_SPREAD, f"launches: from {len(within)} stored rows; sessions: assumed")
     # The variance of session means includes a part of the variance between launches.
-    counts = [len(logs) for row in rows.values() for logs in row.values()]
-    variance = max(0.0, statistics.median(between) ** 2 - launches**2 / statistics.median(counts))
-    return Spread(launches, math.sqrt(variance), f"from {len(within)} stored rows", _shared_part(centred))
+    variance = max(0.0, statistics.median(between) ** 2 - spread**2 / statistics.median(map(len, launches)))
+    return Spread(spread, math.sqrt(variance), f"from {len(within)} stored rows", _shared_part(centred))
 
 
 Sessions = dict[tuple[str, str], float]

@@ -113,15 +113,9 @@ def _table(facts: Facts, best: Sequence[ChoiceOfSide]) -> Element:
     heads.append(("choice", "Choose"))
     rows = []
     for side, choice in best:
+        name: list[Child] = [element("b", pattern_title(choice.best.pattern)), " ", _soft(choice.where)]
         cells: list[Child] = [
-            element(
-                "th",
-                element("b", pattern_title(choice.best.pattern)),
-                " ",
-                _soft(choice.where),
-                class_="c-name",
-                scope="row",
-            ),
+            element("th", name, class_="c-name", scope="row"),
             number_cell("value", figure(choice.best.value, choice.best.unit)),
         ]
         if shares:
@@ -169,14 +163,8 @@ def _next(facts: Facts) -> Element | None:
     commands = next_commands(facts.best_choices[facts.sides[0]], facts.launches, shown_by="report")
     if not commands:
         return None
-    return element(
-        "div",
-        element("h3", "What to type next"),
-        element(
-            "dl", [[element("dt", element("code", line)), element("dd", purpose)] for line, purpose in commands],
-            class_="commands",
-        ),
-    )  # fmt: skip
+    lines = [[element("dt", element("code", line)), element("dd", purpose)] for line, purpose in commands]
+    return element("div", element("h3", "What to type next"), element("dl", lines, class_="commands"))
 
 
 def _bar(choice: BestChoice, scale: Scale) -> Element:
@@ -206,9 +194,6 @@ def _details(facts: Facts) -> list[str]:
 
 def _undecided(facts: Facts) -> list[str]:
     winners = fastest(facts)
-    unclear = [w for w in winners if not w.separated and w.best.pattern != CONTROL]
-    if not unclear:
-        return []
-    return [
-        f"{len(unclear)} of {counted(len(winners), 'winner')} within noise of the runner-up (marked “close” below)."
-    ]
+    unclear = sum(not w.separated and w.best.pattern != CONTROL for w in winners)
+    text = f"{unclear} of {counted(len(winners), 'winner')} within noise of the runner-up (marked “close” below)."
+    return [text] if unclear else []

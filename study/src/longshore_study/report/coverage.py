@@ -44,19 +44,10 @@ def absences(facts: Facts) -> list[Absence]:
 
 def coverage_section(facts: Facts) -> Element:
     lines = absences(facts)
-    return section(
-        "missing",
-        "What is there, and what is missing",
-        _sessions(facts),
-        folded(
-            lines,
-            ROWS_SHOWN,
-            "more line",
-            lambda some: _table(some, with_side=len(facts.sides) > 1),
-        )
-        if lines
-        else element("p", "Nothing failed, was skipped or is missing on one side."),
-    )
+    listed: Child = element("p", "Nothing failed, was skipped or is missing on one side.")
+    if lines:
+        listed = folded(lines, ROWS_SHOWN, "more line", lambda some: _table(some, with_side=len(facts.sides) > 1))
+    return section("missing", "What is there, and what is missing", _sessions(facts), listed)
 
 
 def _failed(facts: Facts) -> Iterable[Absence]:

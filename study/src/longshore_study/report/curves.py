@@ -15,7 +15,7 @@ from longshore_study.report.bounds import Bound, bound_for, bounds_text
 from longshore_study.report.facts import Facts, PlottedFigure, by_key, median_value
 from longshore_study.report.labels import metric_title, naming
 from longshore_study.report.marks import Axes
-from longshore_study.report.markup import Element, element, remark
+from longshore_study.report.markup import Element, block, remark
 from longshore_study.report.panels import Panel, SeriesPoint, arranged, curve_legend, draw_panel, small_multiples
 from longshore_study.report.scales import Scale, for_figures, log_around, titled
 
@@ -127,14 +127,9 @@ def _block(facts: Facts, figures: Sequence[PlottedFigure], factor: str) -> Eleme
     note += f" The dashed line is {bounds_text(bounds)}." if bounds else " No bound was measured."
     note += naming(rest).constant_note
     metric = metric_title(figures[0].metric)
-    return element(
-        "div",
-        element("h4", f"{metric.capitalize()} over {size_name}"),
-        remark(note),
-        curve_legend(drawn),
-        small_multiples([draw_panel(axes, panel, metric) for panel in drawn]),
-        class_="group",
-    )
+    multiples = small_multiples([draw_panel(axes, panel, metric) for panel in drawn])
+    title = f"{metric.capitalize()} over {size_name}"
+    return block(title, remark(note), curve_legend(drawn), multiples, level=4, style="group")
 
 
 def size_scale(sizes: Sequence[float]) -> Scale:

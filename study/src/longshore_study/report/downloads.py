@@ -31,16 +31,12 @@ def downloads_section(facts: Facts) -> Element:
     if facts.comparison:
         ratios = counted(len(facts.comparison.rows), "ratio")
         links.insert(1, _link("comparison.csv", CSV, comparison_csv(facts.comparison), ratios))
-    return section(
-        "data",
-        "Data",
-        remark(
-            "The data of this page. Repetitions are in the files of the store, which ",
-            element("code", "longshore export"),
-            " also reads.",
-        ),
-        element("ul", links, class_="downloads"),
+    note = remark(
+        "The data of this page. Repetitions are in the files of the store, which ",
+        element("code", "longshore export"),
+        " also reads.",
     )
+    return section("data", "Data", note, element("ul", links, class_="downloads"))
 
 
 def figure_rows(facts: Facts) -> list[dict[str, Any]]:
@@ -117,7 +113,5 @@ def _link(name: str, media_type: str, data: bytes, description: str) -> Element:
         # No time stamp, so that the same data gives the same page.
         name, media_type, data = f"{name}.gz", "application/gzip", gzip.compress(data, mtime=0)
     size = f"{len(data) / 1000:.0f} kB" if len(data) >= 1000 else f"{len(data)} bytes"
-    encoded = base64.b64encode(data).decode("ascii")
-    return element(
-        "li", element("a", name, href=f"data:{media_type};base64,{encoded}", download=name), f" {description}, {size}"
-    )
+    link = f"data:{media_type};base64,{base64.b64encode(data).decode('ascii')}"
+    return element("li", element("a", name, href=link, download=name), f" {description}, {size}")

@@ -215,20 +215,13 @@ def _figures(side: Side, measured: Measurements) -> list[PlottedFigure]:
         factors = f.key.shown_factors
         figures.append(
             PlottedFigure(
-                **{one.name: getattr(f, one.name) for one in fields(Figure)},
-                side=side.name,
-                study=launch.study,
-                cell_id=launch.cell_id,
-                launch_index=launch.launch_index,
-                pattern=f.key.pattern,
-                factors=factors,
-                metric=f.key.metric,
-                verified=result.get("verified"),
-                repetitions=result.get("repetitions"),
+                **{one.name: getattr(f, one.name) for one in fields(Figure)}, side=side.name, study=launch.study,
+                cell_id=launch.cell_id, launch_index=launch.launch_index, pattern=f.key.pattern, factors=factors,
+                metric=f.key.metric, verified=result.get("verified"), repetitions=result.get("repetitions"),
                 spread=_spread(result.get("seconds"), f.better),
                 identity=(f.key.study, f.key.pattern, f.key.metric, frozen(factors)),
             )
-        )
+        )  # fmt: skip
     return figures
 
 

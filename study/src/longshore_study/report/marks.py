@@ -86,12 +86,9 @@ def interval(scale: Scale, low: float, high: float, y: float, style: str) -> lis
     left, right = scale.fraction(low), scale.fraction(high)
     parts = [line(max(0.0, left), y, min(1.0, right), y, f"interval {style}")]
     for end, beyond, glyph, anchor in ((0.0, left < 0, "‹", "end"), (1.0, right > 1, "›", "start")):
+        place = {"x": percent(end), "y": percent(y), "dy": "5", "text_anchor": anchor}
         if beyond:
-            parts.append(
-                element(
-                    "text", glyph, x=percent(end), y=percent(y), dy="5", text_anchor=anchor, class_=f"clipped {style}"
-                )
-            )
+            parts.append(element("text", glyph, **place, class_=f"clipped {style}"))
     return parts
 
 
@@ -106,13 +103,9 @@ def strip(*marks: Child, label: str) -> Element:
 
 def named_axis(name: str, ticks: list[Tick]) -> list[Child]:
     """The name of an axis and its tick labels, above a column of strips."""
-    labels = element(
-        "svg",
-        [_label_below(tick, y="0.85rem") for tick in ticks if tick.shown != "never"],
-        class_="strip-axis",
-        aria_hidden="true",
-    )
-    return [element("span", name, class_="axis-name"), labels]
+    labels = [_label_below(tick, y="0.85rem") for tick in ticks if tick.shown != "never"]
+    axis = element("svg", labels, class_="strip-axis", aria_hidden="true")
+    return [element("span", name, class_="axis-name"), axis]
 
 
 def _label_below(tick: Tick, **place: str) -> Element:

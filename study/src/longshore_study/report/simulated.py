@@ -12,7 +12,7 @@ from longshore_study.compare.judged_row import JudgedRow
 from longshore_study.report.facts import Facts
 from longshore_study.report.labels import metric_title, naming, pattern_title
 from longshore_study.report.launch_dots import launch_dots
-from longshore_study.report.markup import Child, Element, details, element, remark, section
+from longshore_study.report.markup import Child, Element, block, details, element, remark, section
 from longshore_study.report.panels import (
     Panel,
     Series,
@@ -80,22 +80,17 @@ def _races(races: Sequence[Race]) -> Element:
     note = (
         f"Seconds of one operation.{names.constant_note} Fastest, where a lead below {first.margin:.0%} does not count:"
     )
-    return element(
-        "div",
-        element("h3", f"{pattern_title(first.pattern)} over {first.axis}, simulated: {first.study}{tag}"),
+    leads = [
+        element("li", element("b", f"{heading(title)}: "), race.sentence)
+        for title, race in zip(titles, races, strict=True)
+        if race.leads
+    ]
+    return block(
+        f"{pattern_title(first.pattern)} over {first.axis}, simulated: {first.study}{tag}",
         curve_legend(panels),
         small_multiples([draw_panel(axes, panel, "seconds, simulated") for panel in panels]),
         remark(note),
-        element(
-            "ul",
-            [
-                element("li", element("b", f"{heading(title)}: "), race.sentence)
-                for title, race in zip(titles, races, strict=True)
-                if race.leads
-            ],
-            class_="crossings",
-        ),
-        class_="pattern",
+        element("ul", leads, class_="crossings"),
     )
 
 
@@ -118,12 +113,10 @@ def _compared(rows: Sequence[JudgedRow]) -> Element | None:
         title = pattern_title(row.key.pattern)
         body.append([row.simulated, title, variant, metric, ratio_text(row), badge(row.verdict)])
     heads = ("Machine", "Pattern", "Variant", "Metric", "New / reference", "Verdict")
-    return element(
-        "div",
-        element("h3", "Compared, simulated"),
+    return block(
+        "Compared, simulated",
         remark("The ratio of two simulated figures is exact: the verdict compares it with the margin, without a test."),
         scroll_table(heads, body, "simulated rows of the comparison", numbers=("New / reference",)),
-        class_="pattern",
     )
 
 

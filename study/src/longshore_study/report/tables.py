@@ -51,16 +51,12 @@ def strip_table(heads: Sequence[tuple[str, Child]], rows: Sequence[Child], style
     """A table whose rows have a name, a strip on a common axis, and numbers. `heads`: the class and
     the text of each column. In a table of the style `sortable`, page.js makes all columns but that
     of strips sortable."""
-    sortable = "sortable" in style
-    cells = [
-        element("th", text, class_=f"c-{kind}", scope="col", data_sort=_values_of(kind) if sortable else None)
-        for kind, text in heads
-    ]
+    cells = []
+    for kind, text in heads:
+        values = "" if kind == "plot" else "number" if "number" in kind else "text"
+        order = values if "sortable" in style else None
+        cells.append(element("th", text, class_=f"c-{kind}", scope="col", data_sort=order))
     return element("table", element("thead", element("tr", cells)), element("tbody", list(rows)), class_=style)
-
-
-def _values_of(kind: str) -> str:
-    return "" if kind == "plot" else "number" if "number" in kind else "text"
 
 
 def strip_row(name: Child, strip: Child, *cells: Child) -> Element:

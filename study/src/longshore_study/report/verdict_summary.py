@@ -53,21 +53,18 @@ def comparison_sentence(comparison: Comparison) -> str:
 def tiles(comparison: Comparison) -> Element:
     counts = Counter(base_name(row.verdict) for row in comparison.rows)
     shown = [name for name in ORDER if counts[name] or name in ("regressed", "improved", "same", "inconclusive")]
+    return element("ul", [_tile(name, counts[name]) for name in shown], class_="tiles")
+
+
+def _tile(name: str, count: int) -> Element:
     return element(
-        "ul",
-        [
-            element(
-                "li",
-                element("span", look_of(name).glyph, class_="glyph", aria_hidden="true"),
-                element("b", str(counts[name])),
-                " ",
-                element("span", name, class_="word"),
-                element("span", look_of(name).meaning, class_="meaning"),
-                class_=f"tile v-{name}" + ("" if counts[name] else " none"),
-            )
-            for name in shown
-        ],
-        class_="tiles",
+        "li",
+        element("span", look_of(name).glyph, class_="glyph", aria_hidden="true"),
+        element("b", str(count)),
+        " ",
+        element("span", name, class_="word"),
+        element("span", look_of(name).meaning, class_="meaning"),
+        class_=f"tile v-{name}" + ("" if count else " none"),
     )
 
 

@@ -15,7 +15,7 @@ import itertools
 import math
 from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass
-from statistics import fmean, median
+from statistics import fmean, linear_regression, median
 
 from longshore_study.stats import moderated, multiplicity, student, verdict
 from longshore_study.stats.effect import Effect
@@ -234,7 +234,7 @@ def _with_noise(row: _Row, correlation: float, difference: float, counts: tuple[
     r = min(correlation, _MAX_CORRELATION)
     df = max(1, round(_EFFICIENCY * len(gaps) * math.sqrt((1.0 - r) / (1.0 + r))))
     total = math.fsum(gap * gap for _, gap in gaps)
-    variance = total / len(gaps) / (1.0 - r) if gaps else None
+    variance = _noise_variance(row, correlation)
     scale = sum(_inflation(correlation, n) / n for n in counts)
     # Scale the residuals so that their squares add up to variance * df, as moderation requires.
     scaling = math.sqrt(variance * df / total) if variance and total > 0.0 else 1.0
@@ -311,23 +311,19 @@ def _histories(rows: Sequence[_Row], judged: _Judged, correlation: float) -> lis
         before, after = effect_of_step.units
         known = k in row.known
         abrupt = _abrupt(row.values[k - before : k + after], before, known=known)
-        change = ChangePoint(
-            at=k,
-            kind=STEP if abrupt else DRIFT,
-            difference=measured.difference,
-            interval=measured.interval,
-            p=p,
-            adjusted_p=adjusted_p,
-            known=known and abrupt,
-        )
+        kind = STEP if abrupt else DRIFT
+        change = ChangePoint(k, kind, measured.difference, measured.interval, p, adjusted_p, known=known and abrupt)
         changes.setdefault(i, []).append(change)
-    return [History(tuple(changes.get(i, ())), correlation, _noise(row, correlation)) for i, row in enumerate(rows)]
+    variances = [_noise_variance(row, correlation) for row in rows]
+    return [
+        History(tuple(changes.get(i, ())), correlation, None if variance is None else math.sqrt(variance))
+        for i, variance in enumerate(variances)
+    ]
 
 
-def _noise(row: _Row, correlation: float) -> float | None:
+def _noise_variance(row: _Row, correlation: float) -> float | None:
     gaps = row.gaps()
-    r = min(correlation, _MAX_CORRELATION)
-    return math.sqrt(math.fsum(gap * gap for _, gap in gaps) / len(gaps) / (1.0 - r)) if gaps else None
+    return fmean(gap * gap for _, gap in gaps) / (1.0 - min(correlation, _MAX_CORRELATION)) if gaps else None
 
 
 def _abrupt(values: Sequence[float], step: int, *, known: bool) -> bool:
@@ -347,9 +343,7 @@ def _line_over_step(values: Sequence[float], step: int) -> float:
     step."""
     left, right = fmean(values[:step]), fmean(values[step:])
     of_step = math.fsum((v - (left if k < step else right)) ** 2 for k, v in enumerate(values))
-    middle, centre = (len(values) - 1) / 2.0, fmean(values)
-    spread = math.fsum((k - middle) ** 2 for k in range(len(values)))
-    slope = math.fsum((k - middle) * v for k, v in enumerate(values)) / spread
-    of_line = math.fsum((v - centre - slope * (k - middle)) ** 2 for k, v in enumerate(values))
+    slope, begin = linear_regression(range(len(values)), values)
+    of_line = math.fsum((v - begin - slope * k) ** 2 for k, v in enumerate(values))
     # Residuals of 0 have no logarithm.
     return math.log(max(of_line, 1e-300) / max(of_step, 1e-300))

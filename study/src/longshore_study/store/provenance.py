@@ -68,10 +68,8 @@ def collect(programs: Iterable[Program], machine: Machine | None = None) -> dict
         for path in machine.matching(pattern):
             if text := text_of(path):
                 facts[f"firmware {path.split('/')[3]}"] = text
-    if microcode := next(
-        (line.partition(":")[2].strip() for line in (text_of("proc/cpuinfo") or "").splitlines()
-         if line.startswith("microcode")), None,
-    ):  # fmt: skip
+    lines = (line.partition(":") for line in (text_of("proc/cpuinfo") or "").splitlines())
+    if microcode := next((value.strip() for name, _, value in lines if name.startswith("microcode")), None):
         facts["firmware microcode"] = microcode
     if options := text_of("proc/cmdline"):
         facts["kernel options"] = _SECRET.sub(r"\1(masked)", options)
