@@ -58,8 +58,7 @@ class Mean:
 
 
 def means_of(figures: Iterable[Figure], *, pooled: Collection[str] = ()) -> list[Mean]:
-    """A row for each shown metric of a variant in a cell. Launches that differ only in the factors
-    `pooled` share a row."""
+    """A row per shown metric, variant and cell. Launches that differ only in `pooled` share one."""
     groups: dict[tuple[str, ...], list[Figure]] = defaultdict(list)
     for figure in figures:
         key = figure.key

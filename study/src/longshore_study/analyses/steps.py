@@ -32,15 +32,13 @@ NOT_MEASURED = "not measured"
 
 @dataclass(frozen=True)
 class StepCell:
-    """A cell of a StepTable: the figures of one step in one column with their gains, or the reason
-    why there are no figures."""
+    """The figures of a step in a column of a StepTable, or the reason why there are none."""
 
     figures: list[Figure] = field(default_factory=list)
     why: str | None = None
     """The reason why there are no figures. None if there are figures."""
     no_change: str | None = None
-    """The reason why the step changes nothing in this column: the figures lack the factors that the
-    step changes."""
+    """Why the step changes nothing in this column: the figures lack its factors."""
     against: str | None = None
     """The previous step with figures, to which `gain` is relative."""
     gain: Contrast | None = None
@@ -135,8 +133,7 @@ def _table(stepped: SteppedLaunches, measured: Measurements, pattern: str) -> St
 
 
 class _PatternResults:
-    """What was measured and planned for one pattern: finds the columns of its table and the content
-    of each cell, without gains."""
+    """What was measured and planned for one pattern: the columns and cells, without gains."""
 
     def __init__(self, stepped: SteppedLaunches, measured: Measurements, pattern: str, step_factors: set[str]) -> None:
         self.step_factors = step_factors
@@ -152,7 +149,9 @@ class _PatternResults:
             self.figures.setdefault(canonical(self.column_of(factors)), []).append((factors, figure))
         self.absent = [(key.shown_factors, reason) for key, reason in measured.absent.items() if key.pattern == pattern]
         self.failed = [
-            (factors, _problem(launch)) for launch in measured.failed for factors in _requested(launch, pattern)
+            (factors, "failed: " + (launch.problem or "").removeprefix(f"{launch.path}: "))
+            for launch in measured.failed
+            for factors in _requested(launch, pattern)
         ]
         self.planned = [
             without_program_and_pattern(factors) for factors in stepped.planned if factors.get("program") == pattern
@@ -251,10 +250,6 @@ def _requested(launch: Launch, pattern: str) -> Iterator[Factors]:
     if launch.cell.get("program") == pattern:
         for levels in combinations_of(launch.envelope.get("within") or {}):
             yield without_program_and_pattern({**launch.cell, **levels})
-
-
-def _problem(launch: Launch) -> str:
-    return "failed: " + (launch.problem or "").removeprefix(f"{launch.path}: ")
 
 
 def _planned(study: Study) -> list[Factors]:

@@ -48,8 +48,7 @@ class RankedVariant:
     latency_shares: Sequence[float]
     """The latencies of all messages of a rank to other nodes, together, as a share of the time."""
     of_main_memory: bool = False
-    """Whether the bound is that of main memory, wherever the data lie: older records have no
-    other."""
+    """Whether the bound is that of main memory; older records have no other."""
     rank: int = 0
     is_within_noise: bool = False
     """Whether the difference from the winner is within noise."""

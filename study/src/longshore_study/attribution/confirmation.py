@@ -38,8 +38,7 @@ from longshore_study.study_file.study import Hypothesis
 
 @dataclass(frozen=True)
 class LevelEffect:
-    """The changes from the reference to the new side: differences of logarithms, positive if the
-    new side is better."""
+    """The changes between the sides: differences of logarithms, positive if the new is better."""
 
     verdict: str
     why: str
@@ -58,17 +57,14 @@ class ConfirmationResult:
     levels: LevelEffect | None
     """None if only variables are suspected."""
     variables: tuple[VariableEffect, ...]
-    """The effects of the variables in each state of the machine in which both settings were
-    measured."""
+    """The effects of the variables in each state in which both settings were measured."""
     warnings: tuple[str, ...]
     restored: tuple[tuple[dict[str, Any], Contrast], ...] = ()
-    """For each suspected variant of the new side, the effect of the environment of the
-    reference."""
+    """For each suspected variant of the new side: the effect of the reference's environment."""
 
     @property
     def is_about_variables(self) -> bool:
-        """Whether the verdict is about the variables, because they are the cause or because no
-        levels are suspected."""
+        """Whether the verdict is about the variables, not about levels."""
         return self.levels is None or combined_verdict(self.variables) == CONFIRMED
 
     @property

@@ -30,8 +30,7 @@ def add_margin(parser: argparse.ArgumentParser, text: str = "ignore differences 
 
 
 def add_comparison(parser: argparse.ArgumentParser, *, one_side: bool = False) -> None:
-    """The options of commands that compare two sides. With `one_side`, the new side may be
-    missing."""
+    """The options of a comparison of two sides. With `one_side`, the new side may be missing."""
     parser.add_argument("reference", metavar="REF", help="a tag, or a study")
     parser.add_argument("new", metavar="NEW", nargs="?" if one_side else None, help="a tag, or a study")
     parser.add_argument("--study", help="only this study of the tags")

@@ -43,8 +43,7 @@ class FactorComparison:
 
 
 class _Factor:
-    """A factor, or a variable of the factor `environment`. A study with one variable needs not name
-    it: its environments differ in nothing else."""
+    """A factor, or a variable of `environment`, which a study with one variable need not name."""
 
     def __init__(self, name: str, rows: Sequence[Mapping[str, Any]]) -> None:
         factors = {factor for row in rows for factor in row}
@@ -165,8 +164,7 @@ def _side(whole: Side, name: str, rows: Iterable[Iterable[Figure]]) -> Side:
 
 
 def _rows_of_both(rows: Sequence[PairedRow]) -> list[PairedRow]:
-    """The rows that both levels measured, or that one level failed to measure. Levels need not be
-    able to do the same."""
+    """The rows of both levels, or that one failed to measure. Levels need not do the same."""
     return [
         row for row in rows if (row.reference and row.new) or any((r or "").startswith("failed") for r in row.absent)
     ]

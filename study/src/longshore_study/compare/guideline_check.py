@@ -34,8 +34,7 @@ BUILT_IN = tuple(
 
 
 def of_study_files(side: Side, warnings: list[str]) -> list[Guideline]:
-    """The guidelines in the copies of the study files beside the launches. Adds a warning for each
-    copy that cannot be read."""
+    """The guidelines in the copies of the study files. Adds a warning for an unreadable copy."""
     found: list[Guideline] = []
     for path in dict.fromkeys(path for launch in side.launches if (path := launch.study_file)):
         from longshore_study.study_file import reader  # noqa: PLC0415 - imported launches have none
@@ -192,8 +191,7 @@ def _row(guideline: Guideline, study: str, faster: Sequence[Figure], than: Seque
 
 
 def _in_turns(*sides: Iterable[Figure]) -> frozenset[str]:
-    """The sessions in which the two variants ran in turns. Imported sessions are left out, because
-    the order of their launches is not known."""
+    """The sessions in which the variants ran in turns; imported launches have no known order."""
     return overlapping(
         *([(f.session, f.started) for f in figures if f.started is not None and not f.imported] for figures in sides)
     )

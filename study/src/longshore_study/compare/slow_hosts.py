@@ -100,8 +100,7 @@ class SlowHost:
 
 
 def slow_hosts(comparison: Comparison) -> list[SlowHost]:
-    """The hosts of both sides that are significantly slow, by more than the margin of the
-    comparison. The slowest comes first."""
+    """The hosts that are significantly slow, by more than the margin, the slowest first."""
     rows = [row for row in comparison.rows if row.simulated is None]
     sides = ((comparison.reference, [row.reference for row in rows]), (comparison.new, [row.new for row in rows]))
     designs = [(side.name, design) for side, figures in sides for design in _designs(side, figures)]
@@ -115,8 +114,7 @@ def slow_hosts(comparison: Comparison) -> list[SlowHost]:
 
 
 def launch_speeds(rows: Sequence[Sequence[Figure]]) -> list[dict[str, float]]:
-    """The speed of each launch, by cell and session: the logarithm of each figure minus the mean of
-    its row, as a mean over the rows of the launch."""
+    """The speed of each launch relative to others of its rows, by cell and session."""
     speeds: dict[tuple[str, str, str], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for figures in rows:
         by_group = grouped(figures, lambda figure: (figure.key.study, figure.key.cell_text, figure.session))
@@ -128,8 +126,7 @@ def launch_speeds(rows: Sequence[Sequence[Figure]]) -> list[dict[str, float]]:
 
 
 def _connected(groups: Sequence[_Group]) -> list[list[_Group]]:
-    """Divides the groups into sets without a common host. Hosts of different sets cannot be
-    compared."""
+    """Divides the groups into sets without a common host, which cannot be compared."""
     sets: list[tuple[set[str], list[_Group]]] = []
     for group in groups:
         names, members = set[str]().union(*group), [group]
@@ -149,8 +146,7 @@ class _Design:
     """Launches whose hosts can be compared, each value relative to the mean of its group."""
 
     columns: Mapping[tuple[str, ...], list[float]]
-    """For each host, or for hosts that no launch tells apart: 1 for launches on it, 0 for others,
-    minus the mean of the group."""
+    """For each host, or hosts no launch tells apart: 1 for its launches, 0 for others, centred."""
     speeds: list[float]
     groups: Sequence[_Group]
 
@@ -249,8 +245,7 @@ def _design(groups: Sequence[_Group]) -> _Design:
 
 
 def _slow(side: str, design: _Design, tests: int, level: float) -> list[SlowHost]:
-    """The slow hosts, found one after another: each is the most significant beside those before.
-    `level` is that of the permutation test."""
+    """The slow hosts, each the most significant beside those before, at this level of the test."""
     chosen: list[tuple[str, ...]] = []
     while True:
         candidates = [name for name in design.columns if name not in chosen]

@@ -75,8 +75,7 @@ def submit_session(args: argparse.Namespace, states: Sequence[StateRun], turns: 
 
 
 def refuse_too_few_nodes(study: Study, cells: Iterable[Cell]) -> None:
-    """Raises StudyFileError if the study file requests fewer nodes for the job than a launch
-    needs."""
+    """Raises StudyFileError if a launch needs more nodes than the study requests for the job."""
     choice = study.launcher
     if choice.job is None or choice.job.nodes is None or choice.job.one_job_per == "nodes":
         return
@@ -91,8 +90,7 @@ def refuse_too_few_nodes(study: Study, cells: Iterable[Cell]) -> None:
 
 
 def submitted_jobs(target: Target) -> list[dict[str, Any]]:
-    """The jobs of a session in the order of submission. The key `file` of a job names the file from
-    which the job was read."""
+    """The jobs of a session in the order of submission, each with the `file` that describes it."""
     jobs = []
     for path in sorted(target.folder.glob("job-*.json")):
         try:
@@ -105,16 +103,14 @@ def submitted_jobs(target: Target) -> list[dict[str, Any]]:
 
 
 def _groups(choice: LauncherChoice, turns: list[Turn]) -> dict[int | None, list[Turn]]:
-    """The launches of each job. If there is one job per number of nodes, the key is this number;
-    otherwise the key is None."""
+    """The launches of each job, by the number of nodes, or all with the key None."""
     if _job(choice).one_job_per == "session":
         return {None: turns}
     return dict(sorted(grouped(turns, lambda turn: nodes_of(turn.cell, choice) or 1).items()))
 
 
 def _request(plan: Plan, target: Target, nodes: int | None, number: int, *, after: str | None) -> JobRequest:
-    """The request for job `number` of the launches on this number of nodes, or of all launches if
-    `nodes` is None."""
+    """The request for job `number` of the launches on `nodes` nodes, or of all if None."""
     choice = plan.study.launcher
     job = _job(choice)
     job_nodes = nodes or job.nodes or max((nodes_of(cell, choice) or 1 for cell in plan.cells), default=1)

@@ -119,8 +119,7 @@ SYSTEMS: dict[str, BatchSystem] = {system.kind: system for system in (Slurm(), P
 
 
 def submit(system: BatchSystem, job: JobRequest) -> str:
-    """Submits a job and returns its identifier. Raises LongshoreError with the message of the
-    system if it is refused."""
+    """Submits a job and returns its identifier. Raises LongshoreError if the system refuses it."""
     argv = system.submission(job)
     status, out, err = run_command(argv)
     job_id = system.job_id(out) if status == 0 else None

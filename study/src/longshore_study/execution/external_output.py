@@ -14,8 +14,7 @@ from longshore_study.study_file.study import External
 def imported_lines(
     external: External, between: Mapping[str, Any], program: Sequence[str], result: ChildResult, written: Path
 ) -> tuple[list[str], str | None]:
-    """The records of one launch of `program` and None, or no records and the reason. `written` is
-    the output file of the program."""
+    """The records of a launch and None, or none and the reason. `written`: its output file."""
     options = Options(
         ranks_per_node=_ranks_per_node(external, between),
         ranks=_integer(between.get("ranks")),

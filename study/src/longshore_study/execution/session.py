@@ -1,5 +1,4 @@
-"""Runs a session of a study for the commands `run` and `resume`: options, set-up, summary, and exit
-status. launch_runner.py runs the launches."""
+"""Runs a session for `run` and `resume`: options, set-up, summary, and exit status."""
 
 import argparse
 import shlex
@@ -115,8 +114,7 @@ def _of_nodes(plan: Plan, launches: list[PlannedLaunch], nodes: int | None) -> l
 def _run_locked(
     args: argparse.Namespace, states: Sequence[StateRun], turns: list[Turn], deadline: float | None
 ) -> int | None:
-    """Locks the session and runs `turns`. Returns the exit status if the user or the time limit
-    stopped the session, and None otherwise."""
+    """Locks the session and runs `turns`. Returns the exit status if they were stopped."""
     part = f"{args.only_nodes} nodes" if args.only_nodes is not None else ""
     with ExitStack() as stack:
         locks = []
@@ -249,8 +247,7 @@ def _print_summary(target: Target, summary: Summary) -> None:
 
 
 def print_commands(args: argparse.Namespace, turns: Sequence[Turn]) -> None:
-    """Prints the commands, one per line, as a user would type them. In turns, a comment says the
-    tag."""
+    """Prints the commands as a user would type them. In turns, a comment says the tag."""
     tags = [turn.state.target.tag for turn in turns]
     commands = [(turn.command, tag if len(set(tags)) > 1 else "") for turn, tag in zip(turns, tags, strict=True)]
     if args.json:

@@ -76,8 +76,7 @@ def session_lock(folder: Path, session: str, part: str = "", *, wait: bool = Fal
 
 
 def _wait_for_heartbeats(folder: Path, session: str, part: str) -> None:
-    """Waits until all locks of other machines have expired. Raises LongshoreError if a process of
-    another machine sends a heartbeat."""
+    """Waits until locks of other machines have expired. Raises LongshoreError for a live one."""
     own = _lock_file(folder)
     heartbeats: dict[Path, float] = {}
     while True:
@@ -156,8 +155,7 @@ def _now(folder: Path) -> float:
 
 
 def _is_longshore(process_id: str) -> bool:
-    """Whether the process lives and runs longshore. The system may have reused the number of a dead
-    process."""
+    """Whether the process lives and runs longshore; its number may belong to another one now."""
     try:
         return b"longshore" in Path("/proc", process_id, "cmdline").read_bytes()
     except OSError:

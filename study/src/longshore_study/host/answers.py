@@ -7,8 +7,7 @@ _SECONDS = 60
 
 
 def answer_of(argv: Sequence[str]) -> subprocess.CompletedProcess[str] | None:
-    """The exit status, stdout and stderr of a program. None if the program cannot be run, or does
-    not end within a minute."""
+    """Exit status, stdout and stderr of a program. None if it cannot run, or takes a minute."""
     try:
         return subprocess.run(  # noqa: S603 - a list of words, without a shell
             argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", timeout=_SECONDS,

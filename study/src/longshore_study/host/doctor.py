@@ -233,8 +233,7 @@ _BATCH = {
     "PBS": ("qsub", ("PBS_JOBID",), "pbs-batch", "qsub -I"),
     "Flux": ("flux", ("FLUX_URI",), "flux-batch", "flux alloc"),
 }
-"""For each batch system: its submit program, the environment variables of its jobs, the `kind` in a
-study file, and the command that allocates nodes."""
+"""Of batch systems: submit program, variables of jobs, `kind` in a study file, allocation."""
 
 
 def allocation(environment: Mapping[str, str]) -> CheckResult:

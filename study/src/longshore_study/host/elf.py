@@ -1,5 +1,4 @@
-"""Reads the build-id, the needed libraries and the run paths of an executable or library, since
-readelf is not on every node."""
+"""Reads build-id, needed libraries and run paths of a program: not every node has readelf."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -7,8 +6,7 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class ElfInfo:
-    """What the loader needs to know of a file. All fields are empty if the file is unreadable or
-    not an ELF file, such as a script."""
+    """What the loader needs to know of a file. All is empty for a script or unreadable file."""
 
     build_id: str | None = None
     needed: list[str] = field(default_factory=list)

@@ -46,8 +46,7 @@ class Stack:
 
 
 def find_stacks(search: Iterable[str] = ()) -> list[Stack]:
-    """All stacks without duplicates, MPI first. Two installations of one version have one name:
-    `stack_builds.with_unique_names` tells them apart."""
+    """All stacks without duplicates, MPI first; names may be equal (see `with_unique_names`)."""
     folders = list(dict.fromkeys(_bin_folders(search)))
     modules = available_modules()
     stacks: dict[tuple[str, str], Stack] = {}
@@ -118,8 +117,7 @@ def _paths(prefix: Path) -> dict[str, list[str]]:
 
 
 def with_paths(environment: Mapping[str, str], paths: Mapping[str, list[str]]) -> dict[str, str]:
-    """`environment` and the search paths. Each search path has its folders of `paths` in front of
-    its current value."""
+    """`environment`, and the current search paths with the folders of `paths` in front."""
     current = {name: os.environ.get(name) for name in paths}
     return {
         **environment,

@@ -28,8 +28,7 @@ APPS = {"ig": ("gather", 16, "num_requests_per_pe"), "histo": ("histogram", 8, "
 """Our operation for each app, the bytes per request, and the name of the number of requests."""
 MODELS = {"AGP": ("agp", 1), "AGI": ("agp", 1), "Exstack": ("exstack", 2), "Exstack2": ("exstack2", 4),
           "Conveyor": ("conveyor", 8)}  # fmt: skip
-"""Our strategy for each printed name, and its bit in the line "Models Mask". AGI is the old name of
-AGP."""
+"""Our strategy for each printed name, and its bit in "Models Mask". AGI is the old name of AGP."""
 _ALL_MODELS = 15
 
 _COMMAND = re.compile(r"Running command on\s+(\d+)\s+PEs?:\s*(\S+)(.*)")

@@ -66,8 +66,7 @@ def _imported(run: Source, options: Options, command: re.Match[str]) -> Imported
 
 
 def _tasks_per_node(figures: list[re.Match[str]], requests: int) -> int | None:
-    """The number of tasks on a node, from the printed seconds and GB/s, if each task has `requests`
-    requests. None if the result is not a whole number."""
+    """The tasks on a node, from seconds, GB/s and `requests` of each. None if it is no integer."""
     counts = [float(match[2]) * float(match[3]) * 1e9 / (REQUEST_BYTES * requests) for match in figures]
     nearest = [round(count) for count in counts]
     fits = all(abs(count - near) < 0.01 * near + 0.05 for count, near in zip(counts, nearest, strict=True))

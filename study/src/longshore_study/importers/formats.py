@@ -19,8 +19,7 @@ class Format:
     program: str
     """The name of the program in messages."""
     signature: re.Pattern[str] | None = None
-    """Recognises the output. None: the format is for the output of any program, and the user
-    selects the metrics."""
+    """Recognises the output. None if the format is for any program."""
     module: str = ""
     """The importer, if it is not named as the format."""
 
@@ -52,8 +51,7 @@ FORMATS = {
         "longshore-bench", re.compile(r'^\s*\{[^\n]*"record":\s*"', re.MULTILINE), module="own_records"
     ),
 }
-"""Of several matching signatures, the first counts: chapel-ig accepts every command line of Chapel,
-so it follows the other programs of Chapel."""
+"""The first matching signature counts: chapel-ig accepts all of Chapel, so it comes late."""
 ALIASES = {
     "chapel": "chapel-ig",
     "records": "longshore-bench",
@@ -62,8 +60,7 @@ ALIASES = {
 SERIES = ("csv", "reframe", "perflog")
 """Formats of files with the figures of many times."""
 WANT_COMMAND = ("chapel-ig", "chapel-stream", "chapel-isx", "cartex", "osu")
-"""Formats of programs that do not print all their settings. The command line above the output has
-the settings."""
+"""Programs that do not print all their settings, which the command line above the output has."""
 ONE_DOCUMENT = ("json",)
 """Formats in which the whole output must be a single document."""
 
@@ -81,8 +78,7 @@ def format_name(name: str) -> str:
 
 
 def read_file(name: str, path: Path, options: Options | None = None) -> list[Imported]:
-    """The runs in a file or pipe. Raises LongshoreError, with file and line, if the content does
-    not have this format."""
+    """The runs in a file or pipe. Raises LongshoreError, with file and line, for other content."""
     options = options or Options()
     limit = _MAX_RECORDS_BYTES if name == "longshore-bench" else _MAX_BYTES
     try:
@@ -133,8 +129,7 @@ def _runs(name: str, source: Source, options: Options) -> list[Imported]:
 
 
 def _checked(source: Source, options: Options, run: Imported) -> Imported:
-    """The run with the factors of the options. Raises LongshoreError if the output contradicts an
-    option."""
+    """The run with the factors of the options. Raises LongshoreError if they contradict it."""
     ranks = run.cell.get("ranks")
     if options.ranks and ranks not in (None, options.ranks):
         raise LongshoreError(
@@ -155,8 +150,7 @@ def _checked(source: Source, options: Options, run: Imported) -> Imported:
 
 
 def _without_incomplete_line(text: str) -> str:
-    """The text without a last line that does not end in a newline, since the line may be cut within
-    a number. A last line with a whole JSON object is kept."""
+    """The text without a last line that may be cut: no newline, and no whole JSON object."""
     begin = text.rfind("\n") + 1
     last = text[begin:]
     return text if last.startswith("{") and last.rstrip().endswith("}") else text[:begin]
@@ -176,8 +170,7 @@ def _refuse_wrong_program(name: str, source_name: str, text: str) -> None:
 
 _COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 _OPEN_MPI = re.compile(r"\[[\w.@-]*\d+,\d+\]<std(?:out|err|diag)>: ?")
-"""Programs never print this label themselves. So it is also removed within lines, where the
-launcher mixed lines."""
+"""Programs never print this label, so it goes also within lines that the launcher mixed."""
 _LABEL = re.compile(r"^(?:\[\d+\] ?| *\d+: ?)", re.MULTILINE)
 _LINE = re.compile(r"^.*\S", re.MULTILINE)
 

@@ -29,8 +29,7 @@ MODES = {
     "Neighbourhood Collective": "neighbor",
     "Waitall": "waitall",
 }
-"""Our mode for each printed heading. The first versions printed the last heading, and had only
-three modes."""
+"""Our mode for each printed heading. The first versions had the last one, and three modes."""
 
 FACES = 6
 _DOUBLE_BYTES = 8
@@ -106,8 +105,7 @@ class _HalobenchRun:
         return f"halobench's output ends{without}{where}"
 
     def results(self, contiguous: int, repetitions: int) -> Iterator[Record]:
-        """One result per mode. If there are several runs, a sample for each run precedes the
-        result."""
+        """One result per mode. Of several runs, each has a sample before it."""
         payload_bytes = FACES * contiguous * _DOUBLE_BYTES
         headings = list(_HEADING.finditer(self.printed.text))
         sections = grouped(parts_of(self.printed, headings), lambda section: MODES[section[0][1]])
@@ -135,8 +133,7 @@ class _HalobenchRun:
             )  # fmt: skip
 
     def figure(self, part: Source, payload_bytes: int, repetitions: int) -> tuple[float, float] | None:
-        """Seconds of all repetitions, and MiB/s. Raises LongshoreError if the two numbers do not
-        agree."""
+        """Seconds of all repetitions, and MiB/s. Raises LongshoreError if they do not agree."""
         match = _FIGURE.search(part.text)
         if match is None:
             if self.options.partial:

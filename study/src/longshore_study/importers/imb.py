@@ -48,8 +48,7 @@ _WRONG_FROM = 0.01  # value of the column `defects` from which IMB calls a resul
 _NOT_RUN = re.compile(r"\b(?:out-of-mem|time-out|int-overflow).*", re.IGNORECASE)
 """What IMB prints instead of the figures of a size that it skips."""
 _WRONG_BUFFER = re.compile(r"^\s*\d+: Error (\w+)(?:, *size *= *(\d+))?", re.MULTILINE)
-"""What a rank prints when it finds a wrong buffer. The groups are the benchmark and the size in
-bytes."""
+"""What a rank prints about a wrong buffer: the benchmark and the size in bytes."""
 
 
 def read(source: Source, options: Options) -> list[Imported]:

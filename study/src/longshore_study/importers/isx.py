@@ -99,8 +99,7 @@ def _paired(parts: Sequence[_IsxRun | Log]) -> list[tuple[_IsxRun | None, Log | 
 
 
 def _runs(screen: _IsxRun | None, log: Log | None) -> list[_IsxRun]:
-    """The runs of a screen output and a log. ISx appends to its log, so a log alone may have
-    several runs."""
+    """The runs of a screen output and a log; a log alone may have several."""
     if log is None:
         return [screen] if screen else []
     if screen is None and log.repeats:

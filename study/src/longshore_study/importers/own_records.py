@@ -19,8 +19,7 @@ _LAUNCH = re.compile(r'\{"record": ?"launch"')
 
 
 def read(source: Source, options: Options) -> list[Imported]:
-    """A `launch` record begins a run. In a file of a store, the `study` record above it has the
-    cell."""
+    """A `launch` record begins a run. Stored files have the cell in a `study` record above it."""
     runs: list[_Run] = []
     envelope: Record | None = None
     for number, printed in enumerate(source.text.split("\n"), start=1):
@@ -55,8 +54,7 @@ class _Run:
 
 
 def _parsed(source: Source, line: str, number: int, options: Options) -> tuple[str, Record]:
-    """The record of a line, and the text of the record. If a run was killed within a record, the
-    next run may begin on the same line."""
+    """A record and its text. After a run that was killed, a line may hold a second record."""
     try:
         return line, records.parse(line, source.name, number)
     except records.RecordError:

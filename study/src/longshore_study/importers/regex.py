@@ -48,8 +48,7 @@ _NO_LITERALS = re.compile(r"\[\^?\]?[^]]*\]|\{[^}]*\}|\\[A-Za-z]|\(\?(?:P?<\w+>|
 
 
 def whole_number(match: re.Match[str], group: str | int) -> str | None:
-    """The number of which the group has only a part, with some text around. None if the group has
-    all of it."""
+    """The number of which the group has only a part, with some text around it, or None."""
     text, begin, end = match.string, match.start(group), match.end(group)
     named = _NO_LITERALS.sub("", match.re.pattern)
 

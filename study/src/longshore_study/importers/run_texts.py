@@ -17,8 +17,7 @@ def parts_of(source: Source, begins: Sequence[re.Match[str]]) -> list[tuple[re.M
 
 
 def runs_of(source: Source, begin: re.Pattern[str], what: str) -> list[tuple[re.Match[str], Source]]:
-    """The runs, each with its match of `begin`, the pattern of its first line. Messages call this
-    line `what`. Raises LongshoreError without a run."""
+    """The runs, each with its match of `begin`, called `what`. Raises LongshoreError if none."""
     runs = parts_of(source, list(begin.finditer(source.text)))
     if not runs:
         raise source.error_at_end(f"no line '{what}' at the start of a run")
@@ -59,8 +58,7 @@ def any_number(source: Source, offset: int, column: str, word: str) -> float:
 
 
 def finite_number(source: Source, offset: int, column: str, word: str) -> float:
-    """Like any_number. Also raises LongshoreError if the number is negative, because no program
-    prints a meaningful figure below 0."""
+    """Like any_number. Also raises LongshoreError for a negative number."""
     value = any_number(source, offset, column, word)
     if value < 0:
         raise source.error(offset, f"'{word[:40]}' below {column} is negative")
@@ -75,15 +73,13 @@ def whole(source: Source, offset: int, column: str, word: str) -> int:
 
 
 NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[EeDd][-+]?\d+|[-+]\d{3})?(?![\w.])"
-"""A pattern of the numbers that Fortran prints: 1.0E-2, 1.0D-02, 1.0-100 (no letter before three
-digits) and .5. `fortran_value` converts its matches."""
+"""A pattern of numbers of Fortran: 1.0E-2, 1.0D-02, 1.0-100 and .5 (see `fortran_value`)."""
 
 _PARTS = re.compile(r"([-+]?(?:\d+\.?\d*|\.\d+))(?:[EeDd]?([-+]?\d+))?")
 
 
 def fortran_value(text: str) -> float:
-    """The number. Raises ValueError for other texts, such as NaN, infinities and the asterisks of a
-    field that is too narrow."""
+    """The number. Raises ValueError for other texts, such as NaN, infinities and asterisks."""
     match = _PARTS.fullmatch(text.strip())
     if match is None:
         raise ValueError(f"'{text.strip()}' is not a number")

@@ -84,8 +84,7 @@ def _imported(run: Source, options: Options, version: str) -> Imported:
 
 
 def _refuse_edited(run: Source, match: re.Match[str], array_bytes: int) -> None:
-    """Raises LongshoreError if rate and shortest time of a kernel do not agree. `array_bytes`: the
-    size of an array; 0 if it is not known."""
+    """Raises LongshoreError if rate and shortest time disagree. `array_bytes`: 0 if not known."""
     rate, shortest = float(match[2]), float(match[4])
     decimals = len(match[4].partition(".")[2])
     if shortest <= 0.0 and decimals >= _DECIMALS:

@@ -65,8 +65,7 @@ class EngineSummary(VariantSummary):
 
     @property
     def shares(self) -> list[float]:
-        """The times of working, of waiting for a buffer and of waiting for items, as shares of the
-        time of one operation."""
+        """Working, waiting for a buffer and waiting for items, as shares of an operation."""
         parts = (self.working_seconds, self.slot_wait_seconds, self.arrival_wait_seconds)
         return [part / self.seconds if self.seconds > 0 else 0.0 for part in parts]
 

@@ -31,8 +31,7 @@ class MemorySpeeds:
     main_memory: float
     """The copy of buffers larger than the caches."""
     points: Mapping[str, _Points]
-    """For each way to use memory: pairs of bytes per rank and GB/s, sorted. Empty for older
-    records, which have the copy from main memory alone."""
+    """Sorted pairs of bytes per rank and GB/s, by use of memory. Empty for older records."""
 
     @property
     def by_size(self) -> bool:
@@ -51,8 +50,7 @@ class MemorySpeeds:
 
     @property
     def of_neighbours(self) -> MemorySpeeds | None:
-        """The same network, and the copy from memory that the next rank has just written. None if
-        this copy was not measured."""
+        """The same network, and the copy of what the next rank has just written, if measured."""
         points = self.points.get("neighbour_copy")
         network = {how: of_how for how, of_how in self.points.items() if how == "network"}
         return MemorySpeeds(points[-1][1], {"copy": points, **network}) if points else None
@@ -64,8 +62,7 @@ def is_copy(result: Record) -> bool:
 
 
 def memory_speeds(result: Record, bandwidth: float) -> MemorySpeeds | None:
-    """The speeds of a record of control's copy, whose figure is `bandwidth`. None for other
-    records."""
+    """The speeds of a record of control's copy with the figure `bandwidth`, else None."""
     if not is_copy(result):
         return None
     speeds = result.get("speeds")
@@ -137,8 +134,7 @@ def share_of_bound(
 
 
 def factor_to_node(per: str, unit: str, ranks: int, nodes: int) -> tuple[float, str]:
-    """The factor that converts a figure of a rank, a node or all ranks to a figure per node, and
-    the unit of the result."""
+    """The factor from a figure of a rank, a node or all ranks to one per node, and its unit."""
     if per == "node":
         return 1.0, unit
     if not per:

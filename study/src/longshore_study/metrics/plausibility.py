@@ -1,5 +1,4 @@
-"""Detects figures that are not plausible: above a bound in the study file, or above the memory copy
-that the control cells of the same session measured."""
+"""Detects figures above a bound in the study file, or above the memory copy of the session."""
 
 from collections.abc import Iterable
 
@@ -31,8 +30,7 @@ class PlausibilityLimits:
                 self._copies_of_session.setdefault(_session_key(launch), []).extend(copies)
 
     def exceeded(self, launch: Launch, result: Record, name: str) -> str | None:
-        """The bound that the metric `name` of this result exceeds, in words. None if the metric is
-        plausible."""
+        """The bound that the metric `name` of this result exceeds, in words, or None."""
         if launch.simulated is not None:
             return None  # the bounds are those of the real machine
         value = float(result["metrics"][name]["value"])
@@ -74,15 +72,13 @@ def _bandwidth(result: Record) -> float:
 
 
 def _moved(result: Record) -> float | None:
-    """The gigabytes that one operation moves on a node: bandwidth times time. None if the record
-    has no time."""
+    """The gigabytes that an operation moves on a node. None if the record has no time."""
     seconds = number_in(result, "seconds", "median")
     return None if seconds is None else _bandwidth(result) * seconds
 
 
 def _as_large(moved: float | None, copied: float | None) -> bool:
-    """Whether an operation moves about as much data as the copy. Then the data exceeds the caches.
-    True if a size is not known."""
+    """Whether an operation moves about as much data as the copy, or its size is not known."""
     return moved is None or copied is None or moved >= _LARGE_SHARE * copied
 
 

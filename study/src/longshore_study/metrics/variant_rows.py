@@ -1,5 +1,4 @@
-"""Rows of the table of `longshore show`: the medians of each variant over launches, and the best
-variant among those that a user can choose between."""
+"""Rows of `longshore show`: medians over launches, and the best variant to choose."""
 
 import math
 from collections import defaultdict
@@ -58,8 +57,7 @@ class VariantRow:
     """The simulated machine with its version. Its rows are never in a table with measured ones."""
     best: bool = False
     of_best: float | None = None
-    """The main figure relative to the best row, inverted if less is better: 1 for the best rows,
-    smaller for all other rows. None if there is no other row."""
+    """The main figure relative to the best row, which has 1. None if there is no other row."""
 
     @property
     def value(self) -> float:

@@ -79,8 +79,7 @@ def _differs_from_raw(row: JudgedRow) -> bool:
 
 
 def _verdict(row: JudgedRow) -> str:
-    """The verdict. An inconclusive verdict also has the smallest slowdown that these data could
-    show."""
+    """The verdict, if inconclusive with the smallest slowdown that these data could show."""
     smallest = row.smallest_slowdown
     if row.verdict != verdict.INCONCLUSIVE or smallest is None:
         return row.verdict
@@ -133,8 +132,7 @@ def _print_pivot(comparison: Comparison, rows: Sequence[JudgedRow], down: str | 
 
 
 def title(rows: Sequence[JudgedRow], shared: dict[str, Any]) -> str:
-    """The title of a table of one metric: the metric with its unit, and the factors that all rows
-    share."""
+    """The title of a table of one metric, with the unit and the factors that all rows share."""
     key = rows[0].key
     unit = next((unit_of_whom(row.unit, row.per) for row in rows if row.unit), "")
     text = f"{key.pattern}: {key.metric} in {unit}{_simulated(rows)}{terminal.shared_factors(shared)}"
@@ -200,8 +198,7 @@ def _label(row: JudgedRow, names: Sequence[str]) -> str:
 
 
 def _print_warnings(rows: Sequence[JudgedRow], names: list[str]) -> None:
-    """Prints a line per kind of warning. Warnings that differ only in the file of a launch are of
-    one kind."""
+    """Prints a line per kind of warning, whatever the file of the launch."""
     labelled = [(warning, _label(row, names)) for row in rows for warning in row.warnings]
     for of_kind in grouped(labelled, lambda pair: _FILE.sub("", pair[0])).values():
         warning, labels = of_kind[0][0], [label for _, label in of_kind]

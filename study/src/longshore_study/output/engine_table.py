@@ -1,5 +1,4 @@
-"""The output of `show --engines`: JSON, or for each study, tag and pattern a table of hops and a
-table of times."""
+"""The output of `show --engines`: JSON, or tables of hops and of times."""
 
 from collections.abc import Callable, Sequence
 from typing import Any

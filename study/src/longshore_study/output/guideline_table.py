@@ -54,8 +54,7 @@ def render(findings: GuidelineFindings) -> None:
 
 
 def sentence(row: GuidelineRow) -> str:
-    """`broken: halo mode persistent is 31 times slower than mode waitall (401 against 12095 MiB/s;
-    ...)`."""
+    """`broken: halo mode persistent is 31 times slower than mode waitall (401 against ...)`."""
     faster, than = (terminal.factors(variant) for variant in (row.guideline.faster, row.guideline.than))
     unit = unit_of_whom(row.unit, row.per)
     values = f"{terminal.number(row.values[0])} against {terminal.number(row.values[1])} {unit}"

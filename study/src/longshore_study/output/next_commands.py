@@ -84,8 +84,7 @@ def _asked(launch: Launch, factors: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _activation() -> list[str]:
-    """The command that activates the virtual environment of this program, if the shell has not
-    activated it (for instance under `make`)."""
+    """The command that activates the virtual environment, if the shell has not (under `make`)."""
     script = Path(sys.prefix) / "bin" / "activate"
     if sys.prefix == sys.base_prefix or os.environ.get("VIRTUAL_ENV") or not script.is_file():
         return []

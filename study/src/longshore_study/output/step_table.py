@@ -1,5 +1,4 @@
-"""The output of `show --steps`: JSON, or tables with a row per step and a column per combination of
-the other factors."""
+"""The output of `show --steps`: JSON, or tables with a row per step."""
 
 import shutil
 import sys
@@ -60,8 +59,7 @@ def _gain_document(gain: Contrast | None) -> dict[str, Any] | None:
 
 
 class Notes:
-    """Numbered notes of a table: a cell shows the number, and the text is printed below the
-    table."""
+    """Numbered notes: a cell shows the number, and the text stands below the table."""
 
     def __init__(self) -> None:
         self.texts: list[str] = []
@@ -77,7 +75,8 @@ def render(tables: Sequence[StepTable]) -> None:
     for table in tables:
         notes = Notes()
         for indices in split_to_fit(table, partial(_width, table), width):
-            _print_part(table, indices, notes)
+            title, columns, rows = _grid(table, indices, notes)
+            terminal.print_table(title, columns, rows, right=columns[1:])
             print()
         for number, text in enumerate(notes.texts, 1):
             print(f"[{number}] {text}")
@@ -128,14 +127,8 @@ def split_to_fit(table: StepTable, width_of: Callable[[Sequence[int]], int], wid
 
 
 def column_order(names: Iterable[str]) -> list[str]:
-    """The factors in the order of the lines of a table: the layout first, then the factors from the
-    outermost to the innermost layer of the library."""
+    """The factors in their order: the layout, then from the outermost to the innermost layer."""
     return sorted(names, key=lambda name: (_ORDER.index(name) if name in _ORDER else len(_ORDER), name))
-
-
-def _print_part(table: StepTable, indices: Sequence[int], notes: Notes) -> None:
-    title, columns, rows = _grid(table, indices, notes)
-    terminal.print_table(title, columns, rows, right=columns[1:])
 
 
 def _width(table: StepTable, indices: Sequence[int]) -> int:
@@ -144,8 +137,7 @@ def _width(table: StepTable, indices: Sequence[int]) -> int:
 
 
 def _grid(table: StepTable, indices: Sequence[int], notes: Notes) -> tuple[str, list[str], list[list[str]]]:
-    """The title, the heading and the rows of a table with these columns. A factor that
-    distinguishes the columns has a line above the steps."""
+    """Title, heading and rows. A factor that distinguishes columns has a line above the steps."""
     chosen = [table.columns[index] for index in indices]
     shared, names = terminal.varying(chosen)
     names = column_order(names)

@@ -1,5 +1,4 @@
-"""Estimates the time of a study from stored launches. Cells without stored launches get a guess
-from their sizes."""
+"""Estimates the time of a study from stored launches, or by a guess from sizes."""
 
 import statistics
 from collections.abc import Iterable
@@ -16,8 +15,7 @@ _SIMULATED_NEIGHBOURS_SECONDS = 3e-3  # real time per rank of an exchange with n
 
 
 class TimeEstimate:
-    """Seconds per launch of each cell. The launches that a running session observes improve the
-    estimate."""
+    """Seconds per launch of each cell, improved by the launches of a running session."""
 
     def __init__(self, stored: Iterable[Launch] = ()) -> None:
         self._seconds: dict[str, list[float]] = {}

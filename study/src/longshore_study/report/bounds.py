@@ -38,8 +38,7 @@ def bounds_text(bounds: Collection[Bound]) -> str:
 
 
 def bound_for(facts: Facts, figures: Iterable[PlottedFigure]) -> Bound | None:
-    """The highest of the bounds of figures that are drawn together, so that no figure is above the
-    line by mistake."""
+    """The highest bound of figures that are drawn together, so that none is above it by mistake."""
     distinct = {(f.side, f.pattern, f.unit, str(_bounding_levels(f))): f for f in figures}
     bounds = [bound for f in distinct.values() if (bound := _bound(facts, f)) is not None]
     return max(bounds, key=_value, default=None)

@@ -1,5 +1,4 @@
-"""The section of missing results: failed launches, skipped variants with their reasons, and
-variants that only one side measured."""
+"""The section of missing results: failed, skipped, and measured on one side only."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -112,7 +111,6 @@ def _all_factors(f: PlottedFigure) -> str:
 
 
 def _sessions(facts: Facts) -> Element:
-    """The table of sessions, with their numbers of launches and variants."""
     kinds = (facts, *facts.simulated.values())
     failed = {launch.path for kind in kinds for _, launch in kind.failed}
     main_figures = [figure for kind in kinds for figure in kind.main_figures]

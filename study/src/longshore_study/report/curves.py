@@ -56,16 +56,14 @@ def _sizes(figures: Sequence[PlottedFigure]) -> dict[str, str]:
 
 
 def numeric_following_factors(factor: str, all_factors: Sequence[Mapping[str, Any]]) -> set[str]:
-    """The numeric factors that vary and follow from `factor`. For example, the number of ranks
-    follows from the nodes."""
+    """The numeric factors that vary and follow from `factor`, as ranks follow from nodes."""
     sized = [(factors[factor], factors) for factors in all_factors if factor in factors]
     numeric = {name for _, factors in sized for name, value in factors.items() if number_in(value) is not None}
     return (following_factors(sized) & numeric) - {factor}
 
 
 def curves(facts: Facts, figures: Sequence[PlottedFigure]) -> list[Element]:
-    """One block per size factor, with the variants that have this factor. REQUIRES: all figures
-    have the same metric and unit."""
+    """One block per size factor. REQUIRES: all figures have the same metric and unit."""
     factors = [factor for factor in size_factors(figures) if factor not in scaled_over(figures)]
     return [_block(facts, [f for f in figures if factor in f.factors], factor) for factor in factors]
 
@@ -133,8 +131,7 @@ def _block(facts: Facts, figures: Sequence[PlottedFigure], factor: str) -> Eleme
 
 
 def size_scale(sizes: Sequence[float]) -> Scale:
-    """A scale that is logarithmic if the sizes span more than a factor of six, with a margin at
-    both ends."""
+    """A scale, logarithmic if sizes span more than a factor of six, with margins at both ends."""
     low, high = min(sizes), max(sizes)
     if high / low > 6:
         return log_around(sizes, (high / low) ** 0.04)

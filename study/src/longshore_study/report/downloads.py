@@ -1,5 +1,4 @@
-"""The data of the page as links that contain the data, so that they work without network and
-script."""
+"""The data of the page as links that contain them, without network and script."""
 
 import base64
 import gzip
@@ -49,8 +48,7 @@ def figure_rows(facts: Facts) -> list[dict[str, Any]]:
 
 
 def figures_csv(rows: list[dict[str, Any]]) -> bytes:
-    """The rows as CSV, with one column per factor. The column is empty for variants without the
-    factor."""
+    """The rows as CSV, with one column per factor."""
     factors = sorted({name for row in rows for name in row["factors"]})
     columns = (*FIGURE_COLUMNS, "simulated", *(f"factor_{name}" for name in factors))
     lines = [

@@ -30,8 +30,7 @@ class LaunchDeviation:
 
 
 def launch_deviations(figures: Sequence[PlottedFigure]) -> list[LaunchDeviation]:
-    """REQUIRES: all figures have the same tag and session. Figures without a run order are left
-    out."""
+    """REQUIRES: figures of one tag and session. Those without a run order are left out."""
     ratios_at: dict[int, list[float]] = {}
     for group in by_key(figures).values():
         variant_median = median_value(group)
@@ -43,8 +42,7 @@ def launch_deviations(figures: Sequence[PlottedFigure]) -> list[LaunchDeviation]
 
 
 def trend(deviations: Sequence[LaunchDeviation]) -> float | None:
-    """The median of the last third divided by the median of the first third; None for fewer than
-    nine launches."""
+    """The median of the last third over that of the first; None for fewer than nine launches."""
     third = len(deviations) // 3
     if third < 3:
         return None

@@ -1,5 +1,4 @@
-"""The section of aggregation engines: where the time of each variant went, and the messages of each
-hop."""
+"""The section of aggregation engines: where their time went, and the messages of each hop."""
 
 from collections.abc import Sequence
 

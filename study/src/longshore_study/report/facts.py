@@ -34,8 +34,7 @@ FigureKey = tuple[str, str, str, Factors]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlottedFigure(Figure):
-    """A figure with the facts of its launch and of its result. Metrics other than the main one are
-    only in the downloads."""
+    """A figure with the facts of its launch and its result. Only downloads have all metrics."""
 
     side: str
     study: str
@@ -47,8 +46,7 @@ class PlottedFigure(Figure):
     verified: bool | None
     repetitions: int | None
     spread: tuple[float, float] | None
-    """The 10th and the 90th percentile of the repetitions, divided by the value; None for
-    aggregates."""
+    """The 10th and 90th percentile of the repetitions over the value; None for aggregates."""
     identity: FigureKey
     """Identifies the measured quantity; the same on all sides."""
 
@@ -107,8 +105,7 @@ class Facts:
 
     @property
     def absent(self) -> list[tuple[str, Key, str]]:
-        """The side, the key and the reason of each variant without a figure. The reason begins with
-        `skipped: ` or `failed: `."""
+        """Side, key and reason (`skipped: ` or `failed: `) of each variant without a figure."""
         return [(side, *absent) for side, measured in self.measured.items() for absent in measured.absent.items()]
 
     @cached_property
@@ -134,8 +131,7 @@ class Facts:
 
     @cached_property
     def ranked(self) -> dict[str, list[RankedVariant]]:
-        """The ranked variants by side. Figures above their bounds are left out: coverage.py lists
-        these figures."""
+        """The ranked variants by side, without figures above bounds (coverage.py has these)."""
         return {
             side: ranked_variants(f for f in figures if f.why_implausible is None)
             for side, figures in self.main_measured.items()

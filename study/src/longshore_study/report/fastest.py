@@ -41,8 +41,7 @@ class Winner:
 
 
 def fastest(facts: Facts) -> list[Winner]:
-    """The winners, sorted by pattern and work, so that the sides of the same work are
-    neighbours."""
+    """The winners, sorted so that the sides of the same work are neighbours."""
     winners: list[Winner] = []
     for side, ranked in facts.ranked.items():
         for pattern in dict.fromkeys(entry.pattern for entry in ranked):

@@ -142,8 +142,7 @@ def _row(comparison: Comparison, row: JudgedRow, names: Naming, look: tuple[Scal
 
 
 def _detectable_text(row: JudgedRow) -> str | None:
-    """The slowdown that the data of an inconclusive row could have shown; None for other
-    verdicts."""
+    """The slowdown that an inconclusive row could have shown; None for other verdicts."""
     if base_name(row.verdict) != "inconclusive" or row.smallest_slowdown is None:
         return None
     smallest = row.smallest_slowdown

@@ -1,5 +1,4 @@
-"""The section of guidelines. A guideline says that a call must not be slower than the calls that
-could replace it. Guidelines need no earlier measurement."""
+"""The section of guidelines: calls that must not be slower than others that replace them."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

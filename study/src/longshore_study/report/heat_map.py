@@ -64,7 +64,6 @@ def _table(rows: Sequence[JudgedRow], margin: float) -> Element | None:
 
 
 def _rank(value: object) -> tuple[float, str]:
-    """Sorts numbers by size and other values by name."""
     return (number_in(value) or 0.0, str(value))
 
 

@@ -134,8 +134,7 @@ class Dot:
 def side_marks(
     dots: Sequence[Dot], scale: Scale, side: int, sides: int, ends: tuple[float, float] | None = None
 ) -> list[Element]:
-    """The marks of one of the sides in a row: the dots from top to bottom, their median, and the
-    interval between `ends`."""
+    """The marks of a side in a row: dots from top to bottom, median, interval between `ends`."""
     shape, style = side_style(side)
     top, height = side / sides, 1 / sides
     x = scale.clipped(median(dot.value for dot in dots))

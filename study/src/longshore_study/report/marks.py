@@ -51,8 +51,7 @@ def symbol_sheet() -> Element:
 
 
 def mark(shape: str, x: float, y: float, style: str, title: str) -> Element:
-    """A symbol at fractions `x` and `y` of the plot, from the left and from the top. `title` is
-    shown when the mouse points at the symbol."""
+    """A symbol at fractions `x` and `y` of the plot, from left and top; the mouse shows `title`."""
     return element(
         "use", element("title", title), href=f"#m-{shape}", x=percent(x), y=percent(y), class_=f"mark {style}"
     )
@@ -136,14 +135,12 @@ def chart(axes: Axes, *marks: Child, label: str, style: str = "") -> Element:
 
 
 def polyline(points: list[tuple[float, float]], style: str) -> list[Element]:
-    """Separate lines between points in the fractions of `mark`, because SVG allows percentages in
-    lines but not in paths."""
+    """Separate lines between points: SVG allows percentages in lines, but not in paths."""
     return [line(x1, y1, x2, y2, f"curve {style}") for (x1, y1), (x2, y2) in pairwise(points)]
 
 
 def legend(entries: list[tuple[str, str, str]]) -> Element:
-    """`entries`: shape, style and name of each series. page.js identifies a series by the first
-    word of its style."""
+    """`entries`: shape, style and name of each series, which page.js finds by its style."""
     items = []
     for shape, style, name in entries:
         symbol = element("use", href=f"#m-{shape}", x="8", y="8", class_=f"mark {style}")

@@ -112,8 +112,7 @@ def patterns_section(facts: Facts) -> Element | None:
 
 
 def _pattern(facts: Facts, pattern: str) -> Element:
-    """Curves and dots for each metric, unit and kind of work. Only controls have several
-    metrics."""
+    """Curves and dots for each metric, unit and kind of work."""
     drawn: list[Child] = []
     for group in facts.alike(pattern):
         drawn += [*curves(facts, group), launch_dots(facts, group)]

@@ -1,5 +1,4 @@
-"""Panels of curves, side by side with common axes. The curves of a panel are the levels of one
-factor; each combination of the other factors has a panel."""
+"""Panels of curves with common axes: curves are levels of a factor, panels of the others."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -44,8 +43,7 @@ class Panel:
     title: str
     series: tuple[Series, ...]
     bounds: tuple[tuple[float, Bound], ...]
-    """Pairs of a size and the bound at this size. A bound per process falls with the number of
-    ranks."""
+    """Pairs of a size and its bound. A bound per process falls with the number of ranks."""
 
 
 def arranged(

@@ -1,5 +1,4 @@
-"""The section of provenance: host, CPU, kernel, compiler, MPI and binding of the figures, and the
-properties that differ between sides."""
+"""The section of provenance: what the figures were measured with, and what differs."""
 
 from collections.abc import Mapping, Sequence
 
@@ -30,8 +29,7 @@ SETUP = {
 
 
 def recorded_properties(facts: Facts) -> dict[str, Values]:
-    """The values on each side of all properties that any launch recorded, in the order of first
-    occurrence."""
+    """The values on each side of all recorded properties, in the order of first occurrence."""
     per_side = values_by_side([side.launches for side in facts.all_sides])
     keys = list(dict.fromkeys(key for side in per_side for key in side))
     return {key: tuple(tuple(side.get(key, ())) for side in per_side) for key in keys}
@@ -104,7 +102,6 @@ def _repeatable_command(words: list[str]) -> str:
 
 
 def _commands(facts: Facts) -> Element | None:
-    """The different command lines, so that a reader can repeat them."""
     commands: dict[str, None] = {}
     for launch in facts.all_launches:
         command = launch.envelope.get("command")

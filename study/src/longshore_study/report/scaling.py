@@ -84,8 +84,7 @@ def _named_factors(curve: Curve) -> dict[str, Any]:
 
 
 def _panels(facts: Facts, members: Sequence[SideCurve]) -> list[tuple[Panel, list[SideCurve]]]:
-    """The panels with their curves in the order of the series; the panel with the highest figure
-    is the first."""
+    """The panels with their curves, that with the highest figure first."""
     entries = [(_named_factors(curve), side, (side, curve)) for side, curve in members]
     panels = []
     for title, lines in arranged(entries, facts.sides):

@@ -64,7 +64,6 @@ def _machines(facts: Facts) -> Element:
 
 
 def _races(races: Sequence[Race]) -> Element:
-    """The panels of one pattern, and where the lines cross."""
     first = races[0]
     names = naming({"machine": race.simulated, **race.work} for race in races)
     looks = looks_of(name for race in races for name in race.seconds)

@@ -1,5 +1,4 @@
-"""The section of steps: the gain of each step of an optimisation, as a table with a row per step
-and a bar in each cell."""
+"""The section of steps: the gains of an optimisation, with a bar in each cell."""
 
 from collections.abc import Sequence
 from itertools import groupby
@@ -81,7 +80,6 @@ def _explanation(table: StepTable, bounds: Sequence[Bound]) -> str:
 def _part(
     table: StepTable, columns: Sequence[int], bounds: Sequence[Bound | None], scale: float, notes: Notes
 ) -> Element:
-    """The table of some of the columns, given by their indices."""
     chosen = [table.columns[index] for index in columns]
     shared, names = terminal.varying(chosen)
     names = column_order(names)

@@ -1,5 +1,4 @@
-"""The common forms of tables: folded, scrolling, sortable, and with a plot in each row (a
-strip)."""
+"""The common forms of tables: folded, scrolling, sortable, and with a strip in each row."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
@@ -11,8 +10,7 @@ Row = TypeVar("Row")
 
 
 def folded(rows: Sequence[Row], shown: int, what: str, table: Callable[[Sequence[Row]], Child]) -> list[Child]:
-    """A table of the first `shown` rows, and a folded table of the remaining rows. `what` names one
-    of the remaining rows, such as `more line`."""
+    """A table of the first `shown` rows, and a folded one of the others; `what` names one."""
     if len(rows) <= shown:
         return [table(rows)]
     rest = details(counted(len(rows) - shown, what), table(rows[shown:]))
@@ -70,7 +68,6 @@ def number_cell(kind: str, text: Child) -> Element:
 
 
 def side_numbers(kind: str, values: Sequence[tuple[str, float]]) -> Element:
-    """A cell with a number of each side, as text and value. The table is sorted by the first
-    value."""
+    """A cell with a number of each side, as text and value; the first value sorts it."""
     texts = [element("span", text, class_="side-text") for text, _ in values]
     return element("td", texts, class_=f"c-{kind} number", data_value=values[0][1])

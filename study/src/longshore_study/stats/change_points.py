@@ -51,8 +51,7 @@ class ChangePoint:
     interval: tuple[float, float]
     """95 % confidence interval of `difference`."""
     p: float
-    """P value of the hypothesis that the change is within the margin, corrected for the number of
-    positions where the step could be."""
+    """P value that the change is within the margin, corrected for the possible positions."""
     adjusted_p: float
     """`p`, adjusted for the number of rows."""
     known: bool
@@ -91,8 +90,7 @@ class _Row:
 
 
 _Judged = dict[tuple[int, int], tuple[Effect, float, Measured]]
-"""The tests of the steps, by index of the row and position of the step: the effect, its p value
-corrected for the number of positions, and its estimate."""
+"""By index of the row and position: effect, corrected p value, and estimate of a step."""
 
 
 def find_changes(
@@ -157,8 +155,7 @@ def _lowest(squares: list[float]) -> list[float]:
 
 
 def _spaced(positions: Collection[int]) -> list[int]:
-    """The positions with enough sessions between them. Of two positions that are too close to each
-    other, the later one is kept."""
+    """The positions with enough sessions between them; of two that are too close, the later."""
     kept: list[int] = []
     for position in sorted(positions, reverse=True):
         if not kept or kept[-1] - position >= MIN_SESSIONS_PER_SIDE:
@@ -182,8 +179,7 @@ def _candidates(row: _Row, correlation: float) -> list[int]:
 
 
 def _partition(values: Sequence[float], penalty: float) -> list[int]:
-    """The cuts that minimise the squared deviations from the means of the parts, plus `penalty` per
-    cut."""
+    """The cuts with the least squared deviations from the means, plus `penalty` per cut."""
     count = len(values)
     if count < MIN_SESSIONS:
         return []
@@ -243,8 +239,7 @@ def _with_noise(row: _Row, correlation: float, difference: float, counts: tuple[
 
 
 def _eliminate(rows: Sequence[_Row], correlation: float, limit: float) -> _Judged:
-    """Removes the weakest step of each row until all remaining steps pass the test. Returns the
-    tests of the remaining steps."""
+    """Removes the weakest step of each row until all pass. Returns the tests of the others."""
     while True:
         tested = [(i, k) for i, row in enumerate(rows) for k in row.steps]
         effects = [_effect(rows[i], k, correlation) for i, k in tested]
@@ -297,8 +292,7 @@ def _weakest(index: int, row: _Row, judged: _Judged) -> int | None:
 
 
 def _histories(rows: Sequence[_Row], judged: _Judged, correlation: float) -> list[History]:
-    """The significant changes, after the correction of Benjamini and Hochberg over all rows. A row
-    without a step counts as a hypothesis with a p value of 1."""
+    """The significant changes, corrected over all rows; a row without a step has the p value 1."""
     steps = [(i, k) for i, row in enumerate(rows) for k in row.steps]
     quiet = sum(not row.steps for row in rows)
     adjusted_ps = multiplicity.benjamini_hochberg([*(judged[step][1] for step in steps), *([1.0] * quiet)])
@@ -339,8 +333,7 @@ def _abrupt(values: Sequence[float], step: int, *, known: bool) -> bool:
 
 
 def _line_over_step(values: Sequence[float], step: int) -> float:
-    """Logarithm of the squared residuals of a straight line divided by the squared residuals of the
-    step."""
+    """Logarithm of the squared residuals of a straight line over those of the step."""
     left, right = fmean(values[:step]), fmean(values[step:])
     of_step = math.fsum((v - (left if k < step else right)) ** 2 for k, v in enumerate(values))
     slope, begin = linear_regression(range(len(values)), values)

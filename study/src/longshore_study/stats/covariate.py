@@ -54,8 +54,7 @@ class Adjustment:
 
 @dataclass(slots=True)
 class _Column:
-    """A covariate: the deviation of each launch from the mean of its side and session, and the
-    difference between the sides."""
+    """The deviation of each launch from its side and session, and the difference of the sides."""
 
     deviations: dict[Any, float]
     shift: float
@@ -118,8 +117,7 @@ def _column(sides: Sides) -> _Column:
 
 
 def _groups(probes: Sides) -> Sides:
-    """The group of each launch: 1 if its probe is above the widest gap between probes, else 0. If
-    that gap is not clear, all launches have group 0."""
+    """The group of each launch: 1 above the widest gap between probes, if that is clear."""
     ordered = sorted(value for side in probes for session in side.values() for value in session.values())
     gaps = [(after - before, index) for index, (before, after) in enumerate(itertools.pairwise(ordered), 1)]
     gap, split = max(gaps[1:-1], default=(0.0, 0))  # a group has at least two launches

@@ -34,8 +34,7 @@ class Effect:
     units: tuple[int, int]
     """Numbers of units on the reference side and on the new side."""
     residuals: tuple[tuple[Hashable, float], ...]
-    """Each unit and its deviation from the mean. The squares add up to variance * df. The
-    deviations of cells that share a unit may be correlated."""
+    """Each unit and its deviation; the squares add up to variance * df, cells may be correlated."""
     welch_se: float | None = None
     """Standard error of `difference` from this cell alone, with one variance per side (Welch)."""
     welch_df: float | None = None

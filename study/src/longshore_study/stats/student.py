@@ -72,8 +72,7 @@ def polygamma(order: int, x: float) -> float:
 
 
 def inverse_trigamma(y: float) -> float:
-    """The x with trigamma(x) = y, by Newton's method on 1 / trigamma, which is nearly a line (Smyth
-    2004, appendix). Every step ends below x."""
+    """The x with trigamma(x) = y, by Newton's method on 1 / trigamma (Smyth 2004), from below."""
     if y <= 0.0:
         raise ValueError(f"trigamma takes positive values only, not {y}")
     if y > 1e7:

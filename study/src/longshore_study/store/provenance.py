@@ -93,8 +93,7 @@ def store_provenance(folder: Path, programs: Iterable[Program]) -> str:
 
 
 def of_launch(launch: Launch) -> Mapping[str, str]:
-    """The facts stored for this launch. Empty if the launch has no digest: imported launches have
-    none."""
+    """The facts stored for this launch. Empty without a digest, as for imported launches."""
     digest = launch.envelope.get("provenance")
     if not isinstance(digest, str) or not digest.isalnum():
         return {}

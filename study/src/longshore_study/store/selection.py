@@ -11,8 +11,7 @@ from longshore_study.store.launch_store import Launch, Store
 
 
 def by_machine(launches: Iterable[Launch]) -> dict[str | None, list[Launch]]:
-    """The launches of each simulated machine, in the order of the machines' names. The key None has
-    the measured launches and comes first, if there are any."""
+    """The launches of each simulated machine by name. The measured ones, with None, come first."""
     groups = grouped(launches, lambda launch: launch.simulated)
     for name in [name for name in groups if name is not None and not any(launch.header for launch in groups[name])]:
         # Launches that failed at their start do not have the version of their machine.
@@ -93,8 +92,7 @@ def stored_names(store: Store) -> list[tuple[str, str, str]]:
 
 
 def named_sessions(store: Store, names: Sequence[str]) -> list[tuple[str, str, str]]:
-    """The stored (study, tag, session) of these tags and studies. Without names: all. Raises
-    UsageError for an unknown name."""
+    """The stored (study, tag, session) of these tags and studies, or all. UsageError if unknown."""
     stored = stored_names(store)
     known = {name for triple in stored for name in triple[:2]}
     for name in names:

@@ -300,7 +300,6 @@ def _exclude(block: TomlTable, levels: Mapping[str, list[Any]], known: Mapping[s
 
 
 def _union(tables: Iterable[Mapping[str, list[Any]]]) -> dict[str, list[Any]]:
-    """All levels of each factor."""
     found: dict[str, list[Any]] = {}
     for table in tables:
         for name, levels in table.items():
@@ -331,8 +330,7 @@ def _level(value: Any) -> Any:
 
 
 def _import_formats() -> list[str]:
-    """The formats of the output of one program. Formats of series are left out, because they hold
-    results of many times."""
+    """The formats of the output of one program, without those of series of many times."""
     from longshore_study.importers.formats import FORMATS, SERIES  # noqa: PLC0415 - only [[external]] needs it
 
     return sorted(set(FORMATS) - set(SERIES))

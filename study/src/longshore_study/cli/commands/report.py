@@ -1,5 +1,4 @@
-"""`longshore report`: writes one HTML file with all results of a study, for readers who did not run
-the study."""
+"""`longshore report`: writes one HTML file with all results, for readers who ran nothing."""
 
 import argparse
 from dataclasses import replace
