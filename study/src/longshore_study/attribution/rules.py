@@ -45,7 +45,6 @@ class Condition:
     factor: str
     levels: tuple[Any, ...]
     is_range: bool = False
-    """Whether the levels are a range of numbers."""
 
 
 @dataclass(frozen=True)

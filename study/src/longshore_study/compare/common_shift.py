@@ -22,7 +22,6 @@ class CommonShift:
     measured: Measured | None = None
     """None without controls."""
     kernels: dict[str, Measured] = field(default_factory=dict)
-    """The shift of each control kernel."""
     removed: bool = False
     verdict: str | None = None
     """The verdict on the shift itself against the margin; None without controls."""

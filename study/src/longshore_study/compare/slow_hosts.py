@@ -59,7 +59,6 @@ class SlowHost:
     difference: float
     """The difference of the logarithms of speed. It is negative, because the host is slow."""
     interval: tuple[float, float]
-    """The 95 % interval of the difference."""
     p: float
     """Two-sided, corrected for the number of hosts of both sides."""
     launches: tuple[int, int]

@@ -37,7 +37,6 @@ class ChildResult:
     output: str
     """stdout, up to MAX_OUTPUT_BYTES."""
     stderr_tail: list[str]
-    """The last lines of stderr."""
     errors: str = ""
     """stderr, up to MAX_OUTPUT_BYTES. Some programs print their results on stderr."""
     timed_out: bool = False

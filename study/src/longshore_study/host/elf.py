@@ -10,7 +10,6 @@ class ElfInfo:
 
     build_id: str | None = None
     needed: list[str] = field(default_factory=list)
-    """The names of the needed libraries."""
     run_path: list[str] = field(default_factory=list)
     """The folders to search for the needed libraries, in order."""
 

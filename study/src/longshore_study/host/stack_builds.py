@@ -36,7 +36,6 @@ class Build:
     name: str
     """The name of the stack when it was built, and of its folder."""
     bench: str
-    """The path of longshore-bench."""
     mpirun: str
     own_environment: dict[str, str] = field(default_factory=dict)
     """The variables that the stack needs, without search paths."""

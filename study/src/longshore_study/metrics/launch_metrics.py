@@ -95,7 +95,6 @@ class Figure:
     per: str = ""
     """What the value refers to: "node" or "rank". Empty for all ranks together, or if not known."""
     main: bool = True
-    """Whether this is the main metric of the pattern."""
     imported: bool = False
     why_implausible: str | None = None
     """The bound that the value exceeds, in words. None if the value is plausible."""

@@ -44,7 +44,6 @@ class Factor:
     most: int = LARGEST_COUNT
     numbers_in_one: int = 1
     free_text: bool = False
-    """Whether any text is allowed."""
 
     @property
     def is_word(self) -> bool:

@@ -49,7 +49,6 @@ class ChangePoint:
     difference: float
     """Mean after the change minus mean before, of logarithms. A positive difference is better."""
     interval: tuple[float, float]
-    """95 % confidence interval of `difference`."""
     p: float
     """P value that the change is within the margin, corrected for the possible positions."""
     adjusted_p: float

@@ -45,7 +45,6 @@ class Adjustment:
     slope: float
     """Slope of the log metric over the log probe. With two groups: the slope within a group."""
     plain: Effect
-    """The effect before the adjustment."""
     explained: float
     """The part of the variance between launches that the probe explains, 0 to 1."""
     groups: int = 1

@@ -38,7 +38,6 @@ class Effect:
     welch_se: float | None = None
     """Standard error of `difference` from this cell alone, with one variance per side (Welch)."""
     welch_df: float | None = None
-    """Degrees of freedom of `welch_se`."""
 
 
 def paired(reference: Mapping[str, float], new: Mapping[str, float]) -> Effect:

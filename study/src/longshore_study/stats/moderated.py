@@ -47,7 +47,6 @@ class ModeratedError:
     variance: float
     df: float
     se: float
-    """Standard error of the cell's difference."""
     prior_df: float
 
 

@@ -161,7 +161,6 @@ class JobChoice:
     options: tuple[str, ...] = ()
     """Options of the submit command, such as --partition=standard."""
     modules: tuple[str, ...] = ()
-    """Environment modules to load in the job."""
 
 
 @dataclass(frozen=True)
@@ -197,7 +196,6 @@ class Study:
     states: Mapping[str, State] = field(default_factory=dict)
     """By tag."""
     state: State = field(default_factory=State)
-    """The state to measure."""
 
     def in_state(self, tag: str) -> Study:
         """The study with the settings of [states.TAG]; unchanged if the file has no such table."""

@@ -79,7 +79,6 @@ class ResumableSession:
     path: str
     """The study file."""
     planned: int
-    """The number of planned launches."""
     is_unfinished: bool
     """Whether planned launches are not recorded."""
     turns: list[str]
