@@ -33,7 +33,7 @@ def copy(tmp_path: Path) -> Path:
     ("module", "line"),
     [
         ("store/selection.py", "from longshore_study.report import labels"),
-        ("stats/student.py", "from longshore_study.host import cores"),
+        ("stats/student.py", "from longshore_study.host import machine"),
         ("metrics/counters.py", "def late() -> None:\n    from longshore_study.planning import plan"),
     ],
 )

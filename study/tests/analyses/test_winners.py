@@ -13,8 +13,7 @@ from longshore_study.analyses.winners import RankedVariant, ranked_variants
 from longshore_study.base.errors import UsageError
 from longshore_study.cli.command_line import main
 from longshore_study.metrics.launch_metrics import measure
-from longshore_study.metrics.memory_bound import share_of_bound
-from longshore_study.metrics.memory_speeds import MemorySpeeds
+from longshore_study.metrics.memory_bound import MemorySpeeds, share_of_bound
 from longshore_study.output.winner_table import render
 from longshore_study.store.launch_store import Store
 

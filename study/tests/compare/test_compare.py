@@ -18,7 +18,7 @@ from longshore_study.compare.common_shift import CommonShift
 from longshore_study.compare.comparison import Comparison, parse_margin
 from longshore_study.compare.judged_row import JudgedRow
 from longshore_study.metrics.launch_metrics import Key
-from longshore_study.output.verdict_reasons import reason
+from longshore_study.output.compare_table import reason
 from longshore_study.stats.verdict import Judgement
 from longshore_study.store.launch_store import Store
 from longshore_study.store.selection import Side

@@ -19,8 +19,7 @@ from longshore_study.metrics.launch_metrics import Figure, measure
 from longshore_study.patterns.pattern import Guideline
 from longshore_study.planning.power_analysis import spread_of
 from longshore_study.store.launch_store import Store
-from longshore_study.store.selection import Side, sides
-from longshore_study.store.simulated import by_machine
+from longshore_study.store.selection import Side, by_machine, sides
 from stored_launches import halo, simulate, store_launch
 
 MEASURED = {"program": "halo", "transport": "threads", "ranks": 2}

@@ -9,7 +9,7 @@ import pytest
 
 from longshore_study.base.errors import LongshoreError
 from longshore_study.execution.launchers import FluxLauncher, LocalLauncher, SrunLauncher, make_launcher
-from longshore_study.host import cores, elf
+from longshore_study.host import elf, machine
 from longshore_study.host.bench_program import find_bench
 from longshore_study.host.mpi import Mpi, find_mpi
 from longshore_study.planning.plan import Cell
@@ -62,7 +62,7 @@ def test_threads_need_no_launcher() -> None:
 def test_open_mpi_gets_options_for_root_and_oversubscription(monkeypatch: pytest.MonkeyPatch) -> None:
     choice = LauncherChoice(arguments=("--bind-to", "core"))
     launcher = LocalLauncher(Mpi("/usr/bin/mpirun", "Open MPI", "4.1.4"), choice)
-    monkeypatch.setattr(cores, "available_cores", lambda: 4)
+    monkeypatch.setattr(machine, "available_cores", lambda: 4)
     monkeypatch.setattr("os.geteuid", lambda: 0)
     command = launcher.command(cell("mpi", 4, OMPI_ALLOW_RUN_AS_ROOT="0"), ["bench"])
     assert command.argv == ["/usr/bin/mpirun", "-n", "4", "--bind-to", "core", "bench"]
@@ -142,7 +142,7 @@ def spread(ranks: int, nodes: int | None = None, transport: str = "mpi") -> Cell
 def test_ranks_are_spread_over_nodes_in_the_words_of_each_launcher(
     kind: str, words: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cores, "available_cores", lambda: 4)
+    monkeypatch.setattr(machine, "available_cores", lambda: 4)
     launcher = LocalLauncher(Mpi("mpirun", kind, ""))
     assert launcher.command(spread(8, 2), ["bench"]).argv == ["mpirun", "-n", "8", *words, "bench"]
     assert launcher.command(spread(7, 2), ["bench"]).argv == ["mpirun", "-n", "7", *words, "bench"], (

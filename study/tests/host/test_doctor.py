@@ -12,7 +12,7 @@ import pytest
 
 from longshore_study.base.near_and_far import CacheLineSeconds
 from longshore_study.cli import command_line
-from longshore_study.host import doctor, line_probe
+from longshore_study.host import binding, doctor
 from longshore_study.host.doctor import OK, UNKNOWN, WARN, CheckResult
 from longshore_study.host.fixed_work_probe import CoreNoise, measure, noise_and_core_speeds, noise_of
 from longshore_study.host.machine import Machine
@@ -170,7 +170,7 @@ def test_the_measurement_runs_on_this_machine() -> None:
     ],
 )
 def test_the_distance_of_cores_is_one_line(line: CacheLineSeconds | None, state: str, words: str) -> None:
-    found = line_probe.check_result(line)
+    found = binding.distance_of_cores(line)
     assert found.state == state
     assert found.value.startswith(words)
     assert bool(found.advice) == (state == WARN)
@@ -186,9 +186,9 @@ def test_the_distance_of_cores_is_one_line(line: CacheLineSeconds | None, state:
 )
 def test_longshore_bench_measures_the_distance_of_cores(tmp_path: Path, printed: str, median: float | None) -> None:
     program = write_script(tmp_path / "bench", f"cat <<'END'\n{printed}\nEND")
-    found = line_probe.measure(str(program), "control", 2)
+    found = binding.measured_line(str(program), "control", 2)
     assert (found.median if found else None) == median
-    assert line_probe.measure(str(tmp_path / "absent"), "control") is None
+    assert binding.measured_line(str(tmp_path / "absent"), "control") is None
 
 
 def test_the_verb_prints_a_document(capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from longshore_study.importers.cut_numbers import whole_number
+from longshore_study.importers.regex import whole_number
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from longshore_study.base.errors import LongshoreError
-from longshore_study.importers import formats, fortran
+from longshore_study.importers import formats, run_texts
 from longshore_study.importers.imported import Imported, Options
 from stored_launches import PUBLISHED
 
@@ -65,13 +65,13 @@ def test_halobench_has_its_layout_its_modes_and_its_times() -> None:
     ],
 )  # fmt: skip
 def test_fortran_numbers(text: str, expected: float) -> None:
-    assert fortran.value(text) == expected
+    assert run_texts.fortran_value(text) == expected
 
 
 @pytest.mark.parametrize("text", ["******", "NaN", "Infinity", "", "1,5", "0x10", "1e999"])
 def test_invalid_numbers_are_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"not a number|too large"):
-        fortran.value(text)
+        run_texts.fortran_value(text)
 
 
 def test_numbers_of_another_compiler_and_wrapped_lines_are_read() -> None:

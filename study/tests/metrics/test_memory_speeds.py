@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from longshore_study.metrics.memory_bound import share_of_bound
-from longshore_study.metrics.memory_speeds import MemorySpeeds, median_speeds, memory_speeds
+from longshore_study.metrics.memory_bound import MemorySpeeds, median_speeds, memory_speeds, share_of_bound
 from longshore_study.patterns.pattern import MemoryUse
 
 CUBE = {

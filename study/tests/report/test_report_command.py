@@ -70,7 +70,9 @@ def test_a_condition_selects_the_rows(published: list[str], tmp_path: Path, comp
     page = output.read_text(encoding="utf-8")
     assert "persistent" in page
     assert "pairwise" not in page
-    assert main(["report", "-o", str(output), "--where", "colour == 'red'", *published]) == 64
+    for condition, status in (("metric == 'process_bandwidth'", 0), ("metric == 'speed'", 3), ("colour == 'red'", 64)):
+        assert main(["report", "-o", str(output), "--where", condition, *published]) == status
+        assert main(["show", "--where", condition, *published]) == status
 
 
 def test_json_names_the_file(published: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

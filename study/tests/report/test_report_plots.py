@@ -15,11 +15,11 @@ from longshore_study.report.drift import LaunchDeviation, launch_deviations, tre
 from longshore_study.report.facts import Facts, gather_facts, median_value
 from longshore_study.report.forest import forest_section, margin_band, ratio_scale
 from longshore_study.report.heat_map import heat_map_section
+from longshore_study.report.labels import split_by_work
 from longshore_study.report.launch_dots import launch_dots, tooltip
 from longshore_study.report.markup import Element, to_text
-from longshore_study.report.ratio_text import ratio_text
 from longshore_study.report.scales import Scale, for_figures, log_around
-from longshore_study.report.work_groups import split_by_work
+from longshore_study.report.verdict_style import ratio_text
 from longshore_study.store import records
 from longshore_study.store.launch_store import Store
 from longshore_study.store.selection import sides

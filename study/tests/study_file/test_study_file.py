@@ -99,6 +99,11 @@ EXTERNAL = HEAD + "[[external]]\nname='e'\ncommand=['e']\nformat='osu'\nbetween=
             6,
             "phases can be timed of halo and ghost, not of sort; remove 'phases'",
         ),
+        (
+            HEAD + "phases = true\n" + PATTERN.replace('"halo"', '"sort"'),
+            3,
+            "phases can be timed of halo and ghost, and the study has neither; remove 'phases'",
+        ),
         (EXTERNAL + "phases = true\n", 8, "unknown key in [[external]]: 'phases'"),
         ("[study]\nname = 3\n" + PATTERN, 2, "'name' must be a text, found 3"),
         ("[study]\nname = ''\n" + PATTERN, 2, "printable"),

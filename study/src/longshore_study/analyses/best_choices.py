@@ -15,7 +15,7 @@ from longshore_study.base.groups import grouped
 from longshore_study.base.json_values import canonical
 from longshore_study.compare.contrast import contrasts
 from longshore_study.patterns import PATTERNS
-from longshore_study.store.simulated import heading
+from longshore_study.store.selection import heading
 
 _GIVEN = ("transport", "stack")
 _MAX_NAMED = 3  # choices within noise that are listed by name
@@ -60,8 +60,7 @@ class BestChoice:
     where: str
     """The number of nodes, the transport and the stack."""
     problem: str
-    """The levels that distinguish this work from other work of the pattern; empty without other
-    work."""
+    """The levels that distinguish this work from other work of the pattern, if there is any."""
     auto: AutoResult | None
 
     @property
@@ -96,8 +95,7 @@ class BestChoice:
 
 
 def best_choices(ranked: Sequence[RankedVariant]) -> list[BestChoice]:
-    """REQUIRES: variants as `winners.ranked_variants` sorts them: by pattern, then work, the best
-    first."""
+    """REQUIRES: variants as `winners.ranked_variants` sorts them."""
 
     def question(entry: RankedVariant) -> str:
         given = {name: entry.how.get(name) for name in _GIVEN} | {"simulated": entry.simulated}
@@ -128,8 +126,7 @@ def best_choices(ranked: Sequence[RankedVariant]) -> list[BestChoice]:
 
 
 def _auto_and_fixed(group: Sequence[RankedVariant]) -> tuple[RankedVariant, RankedVariant] | None:
-    """The best variant with level auto, and the best variant that differs from it only in this
-    level. The better of the two comes first."""
+    """The best variant with level auto and its best fixed counterpart, the better one first."""
     factor = PATTERNS[group[0].pattern].auto
     fixed = [entry for entry in group if entry.how.get(factor) != "auto"]
     for auto in group:
@@ -148,8 +145,7 @@ def _judged(better: RankedVariant, other: RankedVariant, *, is_within_noise: boo
 
 
 def _differ_in(factor: str, first: RankedVariant, second: RankedVariant) -> bool:
-    """Whether two variants differ at most in `factor`. Factors that only one of the variants has,
-    such as the size of buffers of a strategy, are ignored."""
+    """Whether two variants differ at most in `factor`, and in factors that only one of them has."""
     return all(second.how[name] == value for name, value in first.how.items() if name != factor and name in second.how)
 
 

@@ -16,8 +16,7 @@ from dataclasses import dataclass, field
 from longshore_study.base.errors import LongshoreError
 
 NEAR, REMOTE, SELF = "near", "remote", "self"
-"""Kinds of receivers: a rank on the same node, a rank on another node, and the sending rank
-itself."""
+"""Kinds of receivers: a rank on the same node, on another node, and the sender itself."""
 
 
 class NotModelledError(LongshoreError):
@@ -56,8 +55,7 @@ class Costs:
     copy: Gap | None = None
     """The cost of a copy within the memory of a rank, while all ranks copy."""
     messages: Mapping[tuple[str, str], Gap] = field(default_factory=dict)
-    """The cost of a message, by kind of transfer (put, channel, alltoallv, rma) and kind of
-    receiver."""
+    """The cost of a message, by kind of transfer (put, channel, alltoallv, rma) and of receiver."""
     barrier: float | None = None
     """Seconds of a barrier of all ranks."""
     fetch_add: Mapping[str, float] = field(default_factory=dict)
@@ -112,8 +110,7 @@ def _put_scan(exchange: Exchange, costs: Costs) -> Parts:
 
 
 def _direct(exchange: Exchange, costs: Costs) -> Parts:
-    """Like put-scan without the blocks for ranks of the same node. An earlier phase stored these
-    blocks at their destination."""
+    """Like put-scan, without the blocks for ranks of the same node, which are there already."""
     messages = sum(
         _successive_messages(_gap(costs, "put", pair), n, exchange) for pair, n in exchange.peers() if pair == REMOTE
     )
@@ -184,8 +181,7 @@ EXCHANGES: dict[str, tuple[Callable[[Exchange, Costs], Parts], str]] = {
 }
 """The formula of each strategy, and the kind of transfer of its blocks."""
 CALLS_OF_RMA = 3
-"""The calls besides the put in the measured one-sided exchange: a claim and two that reset a
-counter (_one_sided). Each counts as one claim."""
+"""The claim and the two resets of a counter in the measured one-sided exchange (_one_sided)."""
 
 
 def _messages(exchange: Exchange, costs: Costs, transfer: str) -> float:

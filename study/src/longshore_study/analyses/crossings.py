@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from statistics import median
-from typing import Any
+from typing import Any, NamedTuple
 
 from longshore_study.analyses.best_choices import level_names, varying_names
 from longshore_study.analyses.scaling import Layout, axis_of, following_factors, layout_of
@@ -52,8 +52,7 @@ class Race:
     work: Mapping[str, Any]
     """The factors in which all choices agree, without the axis."""
     seconds: Mapping[str, Mapping[int, float]]
-    """The seconds of an operation, as the median over launches, by choice and by number of nodes or
-    ranks."""
+    """The median seconds of an operation, by choice and by number of nodes or ranks."""
     margin: float
     """A choice keeps the lead while it is at most this share slower than the fastest."""
     leads: tuple[Lead, ...] = ()
@@ -81,10 +80,7 @@ class Race:
         )
 
 
-@dataclass(frozen=True)
-class _Time:
-    """The seconds of one result."""
-
+class _Time(NamedTuple):
     factors: dict[str, Any]
     layout: Layout
     seconds: float
@@ -139,8 +135,7 @@ def _choice(time: _Time) -> dict[str, Any]:
 
 
 def _is_auto(pattern: str, choice: str, names: Sequence[str]) -> bool:
-    """Whether the choice is `auto`. With `auto`, the program repeats a fixed choice, so `auto`
-    never leads."""
+    """Whether the choice is `auto`, which never leads: it repeats a fixed choice."""
     return pattern in PATTERNS and PATTERNS[pattern].auto in names and _AUTO in choice.split()
 
 

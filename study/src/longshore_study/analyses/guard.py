@@ -30,8 +30,7 @@ MIN_SESSIONS = 4
 """With fewer sessions in the reference, nothing is judged."""
 _HOW_TO_REPEAT = " ('longshore status' shows why, --retry-failed runs them again)"
 SECOND_LEVEL = 0.02
-"""The significance level of a second session. It is below that of other tests, because sessions of
-one day are alike."""
+"""The significance level of a second session; it is strict, because sessions of a day are alike."""
 CONFIRMING = "-confirm"
 """The end of the name of a second session, which confirms the session of the name before."""
 
@@ -170,8 +169,7 @@ def judge(
 
 
 def slow_before(sessions: Sequence[GuardedSession], name: str) -> GuardedSession | None:
-    """The session directly before the session `name`, if it is complete and was suspected, too.
-    `sessions` are in the order of time."""
+    """The session directly before `name`, if it is complete and was suspected, too."""
     index = [session.name for session in sessions].index(name)
     before = sessions[index - 1] if index else None
     return before if before and not before.lacks and before.verdict in (REGRESSED, UNCONFIRMED) else None

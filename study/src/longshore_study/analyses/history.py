@@ -68,8 +68,7 @@ class HistoryRow:
         return self.found.changes
 
     def levels(self) -> list[tuple[int, int, float]]:
-        """The parts of the row between changes, each as (index of the first point, index after the
-        last point, geometric mean)."""
+        """The parts between changes: (first index, index after the last, geometric mean)."""
         edges = [0, *(change.at for change in self.changes), len(self.points)]
         return [
             (a, b, math.exp(math.fsum(math.log(p.value) for p in self.points[a:b]) / (b - a)))
@@ -80,8 +79,7 @@ class HistoryRow:
         return metric_ratios(change.interval, self.better)
 
     def known_events(self, change: ChangePoint) -> list[str]:
-        """The known events at the change. A drift has none, because it does not begin at an
-        event."""
+        """The known events at the change. A drift has none."""
         return [event.text for event in self.events.get(change.at, ())] if change.known else []
 
     def ratio(self, change: ChangePoint) -> float:
@@ -134,8 +132,7 @@ def build(
 
 
 def _unknown_factors(events: Iterable[Event], keys: Iterable[Key]) -> list[str]:
-    """Warnings about events whose factors no row has. Such an event is no error: it may concern
-    studies that are not shown."""
+    """Warnings about events whose factors no row has; they may concern other studies."""
     known = {name for key in keys for name in key.factors}
     of_bench = {*FACTORS_BETWEEN_LAUNCHES, *(name for pattern in PATTERNS.values() for name in pattern.factors)}
     return [

@@ -9,7 +9,7 @@ import math
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import fmean
+from statistics import fmean, stdev
 from typing import Any
 
 from longshore_study.base.groups import mean_by
@@ -58,8 +58,7 @@ class Mean:
 
 
 def means_of(figures: Iterable[Figure], *, pooled: Collection[str] = ()) -> list[Mean]:
-    """A row for each shown metric of a variant in a cell. Launches that differ only in the factors
-    `pooled` share a row."""
+    """A row per shown metric, variant and cell. Launches that differ only in `pooled` share one."""
     groups: dict[tuple[str, ...], list[Figure]] = defaultdict(list)
     for figure in figures:
         key = figure.key
@@ -104,12 +103,7 @@ def _mean(figures: Sequence[Figure], pooled: Collection[str]) -> Mean:
 
 def _interval(logs: Sequence[float]) -> tuple[float, float] | None:
     """The 95 % interval of the geometric mean, by Student's t on the logarithms."""
-    count = len(logs)
-    if count < 2:
+    if len(logs) < 2 or (spread := stdev(logs)) <= 0.0:
         return None
-    centre = math.fsum(logs) / count
-    variance = math.fsum((log - centre) ** 2 for log in logs) / (count - 1)
-    if variance <= 0.0:
-        return None
-    low, high = effect.interval(centre, math.sqrt(variance / count), count - 1.0)
+    low, high = effect.interval(fmean(logs), spread / math.sqrt(len(logs)), len(logs) - 1.0)
     return (math.exp(low), math.exp(high))

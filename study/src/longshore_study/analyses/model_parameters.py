@@ -20,8 +20,7 @@ FIGURES = {"shift": "shift_us", "barrier": "barrier_us", "fetch-add": "fetch_add
 UNTIL_MET = "until_met_us"
 """The second figure of kernel shift: the time of the message and of a barrier after it."""
 OWN_COPY = ("copy", "")
-"""Kind of transfer and receiver of a shift over `copy`, which has no receiver: each rank copies
-within its own memory."""
+"""The kind of transfer of a shift over `copy`: each rank copies within its own memory."""
 
 CostsKey = tuple[str, str, str, str]
 """Study, tag, session, layout."""
@@ -52,8 +51,7 @@ def costs_by_session_and_layout(launches: Iterable[Launch]) -> dict[CostsKey, Co
 
 
 def _measured(result: Mapping[str, Any]) -> Iterator[tuple[ParameterKey, float]]:
-    """The parameters that a result measured, in seconds. Nothing if the result is wrong, or is not
-    from a control kernel of the model."""
+    """The parameters that a control kernel of the model measured, in seconds."""
     variant = result["variant"]
     kernel = str(variant.get("kernel"))
     size = number_in(variant.get("bytes", 0))

@@ -51,8 +51,7 @@ class Prediction:
 
     @property
     def between(self) -> bool:
-        """Whether the prediction is close, or lies between `begun` and `measured`. In the second
-        case late ranks explain the difference."""
+        """Whether the prediction is close, or between `begun` and `measured`: ranks were late."""
         low = self.measured if self.begun is None else self.begun
         return self.predicted is not None and (self.close or low <= self.predicted <= self.measured)
 
@@ -120,7 +119,6 @@ def _exchange(launch: Launch, result: Record) -> Exchange:
 
 
 def _layout(launch: Launch) -> tuple[int, int]:
-    """The numbers of ranks and of ranks per node."""
     layout = layout_of(launch)
     if layout is None:
         raise NotModelledError("the record does not say how many ranks there were")

@@ -78,8 +78,7 @@ class Curve:
 
 
 def conversion_to_node(figure: Figure, layout: Layout) -> tuple[float, str]:
-    """The factor that converts a main figure to a figure per node, and the unit of the result. The
-    factor of unknown patterns is 1."""
+    """The factor from a main figure to one per node (1 for unknown patterns), and the unit."""
     if figure.key.pattern not in PATTERNS:
         return 1.0, figure.unit
     return factor_to_node(figure.per, figure.unit, layout.ranks, layout.nodes)
@@ -119,8 +118,7 @@ def layout_of(launch: Launch) -> Layout | None:
 
 
 def axis_of(layouts: Sequence[Layout]) -> str | None:
-    """The axis: nodes if their number varies and the number of ranks per node does not, else ranks
-    if their number varies."""
+    """The axis: nodes if they vary and the ranks per node do not, else ranks if they vary."""
     nodes, ranks = {layout.nodes for layout in layouts}, {layout.ranks for layout in layouts}
     if len(nodes) > 1 and len({layout.ranks / layout.nodes for layout in layouts}) == 1:
         return "nodes"
@@ -141,14 +139,11 @@ def _curves(model: Curve, figures: Sequence[Figure], layouts: Mapping[str, Layou
         unit = conversion_to_node(figure, layouts[figure.launch])[1]
         _, points = curves.setdefault(canonical(rest), (replace(model, unit=unit, factors=rest), {}))
         points.setdefault(at(figure), []).append(figure)
-    return [
-        replace(
-            curve,
-            points=tuple(ScalingPoint(n, layouts[members[0].launch], members) for n, members in sorted(points.items())),
-        )
-        for curve, points in curves.values()
-        if len(points) > 1
-    ]
+
+    def points_of(members: Mapping[int, list[Figure]]) -> tuple[ScalingPoint, ...]:
+        return tuple(ScalingPoint(n, layouts[of_n[0].launch], of_n) for n, of_n in sorted(members.items()))
+
+    return [replace(curve, points=points_of(members)) for curve, members in curves.values() if len(members) > 1]
 
 
 def following_factors(rows: Sequence[tuple[Hashable, Mapping[str, Any]]]) -> set[str]:
@@ -166,19 +161,15 @@ def following_factors(rows: Sequence[tuple[Hashable, Mapping[str, Any]]]) -> set
 
 
 def _with_efficiency(curves: Sequence[Curve]) -> list[Curve]:
-    """Compares each point with the first point of its curve. The variances of all curves are
-    moderated together."""
+    """Compares each point with the first of its curve; all variances are moderated together."""
     pairs = [(curve.points[0].figures, point.figures) for curve in curves for point in curve.points[1:]]
     found = iter(contrast.contrasts(pairs))
     return [
         replace(
-            curve,
-            points=(
-                replace(curve.points[0], efficiency=1.0),
-                *(_compared(curve, point, next(found)) for point in curve.points[1:]),
-            ),
+            curve, points=(replace(first, efficiency=1.0), *(_compared(curve, point, next(found)) for point in rest))
         )
         for curve in curves
+        for first, *rest in [curve.points]
     ]
 
 

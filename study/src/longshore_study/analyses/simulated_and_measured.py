@@ -73,8 +73,7 @@ class SideBySide:
 
     @property
     def total(self) -> tuple[int, int]:
-        """The counts over all patterns except control, because a machine file is made from
-        measurements of control."""
+        """The counts over all patterns except control, of which a machine file is made."""
         return _counts(pair for pair in self.pairs if pair.pattern != CONTROL)
 
 
@@ -85,8 +84,6 @@ def _counts(pairs: Iterable[PredictedTime]) -> tuple[int, int]:
 
 @dataclass
 class _Variant:
-    """The results of one variant, over launches."""
-
     launch: Launch
     factors: dict[str, Any]
     results: list[Record] = field(default_factory=list)
@@ -122,7 +119,6 @@ def lay_side_by_side(launches: Iterable[Launch]) -> SideBySide:
 
 
 def _variants(launches: Iterable[Launch]) -> tuple[dict[Any, _Variant], dict[Any, _Variant]]:
-    """The simulated and the measured variants."""
     kinds: tuple[dict[Any, _Variant], dict[Any, _Variant]] = ({}, {})
     for launch in launches:
         layout = layout_of(launch)

@@ -32,15 +32,13 @@ NOT_MEASURED = "not measured"
 
 @dataclass(frozen=True)
 class StepCell:
-    """A cell of a StepTable: the figures of one step in one column with their gains, or the reason
-    why there are no figures."""
+    """The figures of a step in a column of a StepTable, or the reason why there are none."""
 
     figures: list[Figure] = field(default_factory=list)
     why: str | None = None
     """The reason why there are no figures. None if there are figures."""
     no_change: str | None = None
-    """The reason why the step changes nothing in this column: the figures lack the factors that the
-    step changes."""
+    """Why the step changes nothing in this column: the figures lack its factors."""
     against: str | None = None
     """The previous step with figures, to which `gain` is relative."""
     gain: Contrast | None = None
@@ -106,7 +104,8 @@ def stepped_launches(
         study = given if given is not None and given.name == study_name else None
         try:
             study = study or _kept_study(members)
-            planned = [cell for cell in (_planned(study) if study else []) if _belongs(cell, simulated)]
+            machine = simulated.rpartition(" ")[0] if simulated is not None else None
+            planned = [cell for cell in (_planned(study) if study else []) if cell.get("machine") == machine]
         except LongshoreError as error:
             problems.append(f"the steps of {study_name} are not known: {error}")
             continue
@@ -114,12 +113,6 @@ def stepped_launches(
         if steps:
             with_steps.append(SteppedLaunches(study_name, tag, members, steps, planned, simulated))
     return with_steps
-
-
-def _belongs(factors: Factors, simulated: str | None) -> bool:
-    """Whether a planned combination is measured, or simulated on this machine."""
-    machine = simulated.rpartition(" ")[0] if simulated is not None else None
-    return factors.get("machine") == machine
 
 
 def step_tables(stepped: SteppedLaunches, measured: Measurements) -> list[StepTable]:
@@ -135,23 +128,12 @@ def _table(stepped: SteppedLaunches, measured: Measurements, pattern: str) -> St
     if not columns:
         return None
     cells = _with_gains(steps, [[results.cell(step, column) for column in columns] for step in steps])
-    return StepTable(
-        stepped.study,
-        stepped.tag,
-        pattern,
-        results.metric,
-        results.unit,
-        steps,
-        columns,
-        cells,
-        stepped.simulated,
-        results.per,
-    )
+    names = (stepped.study, stepped.tag, pattern, results.metric, results.unit)
+    return StepTable(*names, steps, columns, cells, stepped.simulated, results.per)
 
 
 class _PatternResults:
-    """What was measured and planned for one pattern: finds the columns of its table and the content
-    of each cell, without gains."""
+    """What was measured and planned for one pattern: the columns and cells, without gains."""
 
     def __init__(self, stepped: SteppedLaunches, measured: Measurements, pattern: str, step_factors: set[str]) -> None:
         self.step_factors = step_factors
@@ -167,7 +149,9 @@ class _PatternResults:
             self.figures.setdefault(canonical(self.column_of(factors)), []).append((factors, figure))
         self.absent = [(key.shown_factors, reason) for key, reason in measured.absent.items() if key.pattern == pattern]
         self.failed = [
-            (factors, _problem(launch)) for launch in measured.failed for factors in _requested(launch, pattern)
+            (factors, "failed: " + (launch.problem or "").removeprefix(f"{launch.path}: "))
+            for launch in measured.failed
+            for factors in _requested(launch, pattern)
         ]
         self.planned = [
             without_program_and_pattern(factors) for factors in stepped.planned if factors.get("program") == pattern
@@ -243,13 +227,11 @@ def _with_gains(steps: Sequence[Step], cells: list[list[StepCell]]) -> list[list
 
     gains, overall = contrasts(earlier_cells), contrasts(first_cells)
 
-    def with_gains(cell: StepCell, position: Position) -> StepCell:
-        return replace(
-            cell, against=earlier_steps.get(position), gain=gains.get(position), overall=overall.get(position)
-        )
-
     return [
-        [with_gains(cell, (row, column)) for column, cell in enumerate(cells_of_step)]
+        [
+            replace(cell, against=earlier_steps.get(at), gain=gains.get(at), overall=overall.get(at))
+            for at, cell in (((row, column), cell) for column, cell in enumerate(cells_of_step))
+        ]
         for row, cells_of_step in enumerate(cells)
     ]
 
@@ -268,10 +250,6 @@ def _requested(launch: Launch, pattern: str) -> Iterator[Factors]:
     if launch.cell.get("program") == pattern:
         for levels in combinations_of(launch.envelope.get("within") or {}):
             yield without_program_and_pattern({**launch.cell, **levels})
-
-
-def _problem(launch: Launch) -> str:
-    return "failed: " + (launch.problem or "").removeprefix(f"{launch.path}: ")
 
 
 def _planned(study: Study) -> list[Factors]:

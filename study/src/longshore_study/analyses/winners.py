@@ -17,8 +17,7 @@ from longshore_study.base.json_values import attributes, canonical
 from longshore_study.base.units import unit_of
 from longshore_study.compare.contrast import contrasts
 from longshore_study.metrics.launch_metrics import Figure
-from longshore_study.metrics.memory_bound import share_of_bound
-from longshore_study.metrics.memory_speeds import MemorySpeeds, median_speeds
+from longshore_study.metrics.memory_bound import MemorySpeeds, median_speeds, share_of_bound
 from longshore_study.patterns import CONTROL, MEASURED, WORK_FACTORS_BETWEEN_LAUNCHES, pattern_rank, work_of
 from longshore_study.store import selection
 from longshore_study.store.launch_store import Store
@@ -49,8 +48,7 @@ class RankedVariant:
     latency_shares: Sequence[float]
     """The latencies of all messages of a rank to other nodes, together, as a share of the time."""
     of_main_memory: bool = False
-    """Whether the bound is that of main memory, wherever the data lie: older records have no
-    other."""
+    """Whether the bound is that of main memory; older records have no other."""
     rank: int = 0
     is_within_noise: bool = False
     """Whether the difference from the winner is within noise."""

@@ -20,8 +20,7 @@ from longshore_study.stats import verdict
 
 SCHEMA = 1
 DIFFERS = "differs: "
-"""The prefix of a factor that says whether a recorded property differs between the two sides of a
-row."""
+"""The prefix of a factor that says whether a recorded property differs in a row."""
 
 
 @dataclass(frozen=True)

@@ -27,9 +27,8 @@ from longshore_study.base.errors import LongshoreError
 from longshore_study.base.groups import mean_by
 from longshore_study.compare.contrast import Contrast, contrasts
 from longshore_study.compare.estimate import metric_ratio, metric_ratios
-from longshore_study.compare.goodness import by_session
 from longshore_study.compare.row_effect import effect_of_sessions, sessions_in_turns
-from longshore_study.metrics.launch_metrics import Figure, measure
+from longshore_study.metrics.launch_metrics import Figure, by_session, measure
 from longshore_study.patterns import CONTROL
 from longshore_study.stats import verdict
 from longshore_study.store.selection import Side
@@ -39,8 +38,7 @@ from longshore_study.study_file.study import Hypothesis
 
 @dataclass(frozen=True)
 class LevelEffect:
-    """The changes from the reference to the new side: differences of logarithms, positive if the
-    new side is better."""
+    """The changes between the sides: differences of logarithms, positive if the new is better."""
 
     verdict: str
     why: str
@@ -59,17 +57,14 @@ class ConfirmationResult:
     levels: LevelEffect | None
     """None if only variables are suspected."""
     variables: tuple[VariableEffect, ...]
-    """The effects of the variables in each state of the machine in which both settings were
-    measured."""
+    """The effects of the variables in each state in which both settings were measured."""
     warnings: tuple[str, ...]
     restored: tuple[tuple[dict[str, Any], Contrast], ...] = ()
-    """For each suspected variant of the new side, the effect of the environment of the
-    reference."""
+    """For each suspected variant of the new side: the effect of the reference's environment."""
 
     @property
     def is_about_variables(self) -> bool:
-        """Whether the verdict is about the variables, because they are the cause or because no
-        levels are suspected."""
+        """Whether the verdict is about the variables, not about levels."""
         return self.levels is None or combined_verdict(self.variables) == CONFIRMED
 
     @property
@@ -196,11 +191,8 @@ def _common_means(suspected: _Sessions, beside: _Sessions) -> _LevelMeans:
     """Keeps the launches that have suspected and other levels."""
     shared = {s: suspected[s].keys() & beside.get(s, {}).keys() for s in suspected}
     sessions = [s for s, launches in shared.items() if launches]
-    return _LevelMeans(
-        {s: {k: suspected[s][k] for k in shared[s]} for s in sessions},
-        {s: {k: beside[s][k] for k in shared[s]} for s in sessions},
-        {s: {k: suspected[s][k] - beside[s][k] for k in shared[s]} for s in sessions},
-    )
+    inside, outside = ({s: {k: side[s][k] for k in shared[s]} for s in sessions} for side in (suspected, beside))
+    return _LevelMeans(inside, outside, {s: {k: inside[s][k] - outside[s][k] for k in shared[s]} for s in sessions})
 
 
 def document(found: ConfirmationResult, names: Sequence[str]) -> dict[str, Any]:

@@ -26,8 +26,7 @@ _MAX_BESIDE = 2  # other levels that the study measures for each suspected facto
 
 
 def confirming_study(attribution: Attribution, rule: Rule, name: str) -> str:
-    """The text of the smallest study file that tests this rule. Raises LongshoreError if there is
-    none."""
+    """The smallest study file that tests this rule. Raises LongshoreError if there is none."""
     suspected = {c.factor: c for c in rule.conditions if not c.factor.startswith(DIFFERS) and c.factor != "pattern"}
     sides = (attribution.comparison.reference, attribution.comparison.new)
     variables = suspected_variables(sides, attribution.rows_of(rule))
@@ -53,8 +52,7 @@ def confirming_study(attribution: Attribution, rule: Rule, name: str) -> str:
 def _beside(
     attribution: Attribution, rule: Rule, affected: Sequence[JudgedRow], suspected: Mapping[str, Any]
 ) -> dict[str, list[Any]]:
-    """For each suspected factor, the levels of rows that differ from an affected row only in this
-    factor. The least changed levels come first."""
+    """The levels of rows that differ in a suspected factor alone, the least changed first."""
     changes: dict[str, dict[str, tuple[float, Any]]] = {}
     covered = set(rule.covered)
     for index, row in enumerate(attribution.cases):
@@ -82,8 +80,7 @@ def _alike(first: Mapping[str, Any], second: Mapping[str, Any], except_factor: s
 def _levels(
     affected: Sequence[JudgedRow], beside: Mapping[str, list[Any]], suspected: Mapping[str, Any]
 ) -> dict[str, tuple[bool, list[Any]]]:
-    """For each factor, whether it varies between launches, and the levels to measure. Factors that
-    are not suspected keep the level of the most affected row."""
+    """For each factor, whether it varies between launches, and the levels to measure."""
     first = affected[0]
     levels = {}
     for name, level in first.key.factors.items():
@@ -98,21 +95,20 @@ def _levels(
 
 
 def _complete(draft: Draft) -> str:
-    """The study, with enough sessions to detect the difference, but at most 8. Factors or levels
-    that longshore-bench does not know are left out."""
+    """The study, with enough sessions (at most 8), without what longshore-bench does not know."""
     levels = dict(draft.levels)
     left_out: list[str] = []
     while True:
         text = study_text(draft, levels, left_out, sessions=OTHER_SESSIONS[0])
         try:
             study = loads(text, "confirm.toml")
+            break
         except StudyFileError as error:
-            wrong = next((name for name in levels if _is_about(name, error.problems[0])), None)
+            problem = error.problems[0]
+            wrong = next((name for name in levels if f"factor '{name}'" in problem or f": {name}: " in problem), None)
             if wrong is None or wrong in draft.suspected:
-                raise LongshoreError(f"no study can test {rule_text(draft.rule)}: {error.problems[0]}") from None
+                raise LongshoreError(f"no study can test {rule_text(draft.rule)}: {problem}") from None
             left_out.append(f"{wrong} = {json.dumps(levels.pop(wrong)[1][0])}")
-            continue
-        break
     from longshore_study.planning.plan import make_plan  # noqa: PLC0415 - needed for the power analysis only
 
     # The user waits, so the number of simulated rows is small.
@@ -120,7 +116,3 @@ def _complete(draft: Draft) -> str:
     size = max(math.expm1(abs(draft.rule.difference)), study.margin) / 1.5
     enough = (n for n in OTHER_SESSIONS if (power.smallest_between_tags(n) or math.inf) <= size)
     return study_text(draft, levels, left_out, sessions=next(enough, OTHER_SESSIONS[-1]))
-
-
-def _is_about(name: str, problem: str) -> bool:
-    return f"factor '{name}'" in problem or f": {name}: " in problem

@@ -99,7 +99,6 @@ def study_text(
 
 
 def _head(draft: Draft, left_out: Sequence[str]) -> list[str]:
-    """The comment at the beginning of the file."""
     reference, new = (_comment(side.name) for side in (draft.comparison.reference, draft.comparison.new))
     measured = ["these levels", "others beside them"] if draft.suspected else []
     measured += ["the effect of the variables"] if draft.variables.new else []

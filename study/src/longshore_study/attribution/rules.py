@@ -26,8 +26,7 @@ MAX_RULES = 3
 MAX_CONDITIONS = 3
 _BEAM_WIDTH = 8
 _SHARED = 0.1
-"""The fraction of the variance that all cases are assumed to share. With independent cases, the
-error of the mean of many cases would be too small."""
+"""The assumed share of the variance that all cases have in common, so that many err as one."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +45,6 @@ class Condition:
     factor: str
     levels: tuple[Any, ...]
     is_range: bool = False
-    """Whether the levels are a range of numbers."""
 
 
 @dataclass(frozen=True)
@@ -57,8 +55,7 @@ class Rule:
     difference: float
     interval: tuple[float, float]
     p: float
-    """P value of the hypothesis that the mean is within the margin, corrected for the number of
-    conditions from which the rule was chosen."""
+    """P value that the mean is within the margin, corrected for the choice of the rule."""
     covered: tuple[int, ...]
     """Indices of the cases that meet the conditions."""
 
@@ -66,8 +63,7 @@ class Rule:
 @dataclass(frozen=True)
 class _Candidate:
     conditions: tuple[tuple[Condition, float], ...]
-    """The conditions with their prices: the logarithm of the number of conditions from which a
-    condition was chosen."""
+    """Each condition with its price: the logarithm of how many it was chosen from."""
     covered: frozenset[int]
     worth: float = 0.0
 
@@ -77,8 +73,7 @@ class _Candidate:
 
 
 def find_rules(cases: Sequence[Case], margin: float) -> tuple[list[Rule], list[float]]:
-    """Returns at most three rules, the strongest first, and for each case the difference that the
-    rules do not explain."""
+    """At most three rules, the strongest first, and what they leave of each case's difference."""
     limit = math.log1p(margin)
     residuals = [case.difference for case in cases]
     rules: list[Rule] = []

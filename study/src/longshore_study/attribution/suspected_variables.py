@@ -11,16 +11,14 @@ from longshore_study.store.selection import Side
 from longshore_study.study_file.environment_variables import Level
 
 _OF_LAUNCHERS = ("SLURM", "PMI", "PALS")
-"""Prefixes of variables that a batch system or launcher sets for its processes. Such variables are
-not settings."""
+"""Prefixes of variables that a batch system or launcher sets, and which are no settings."""
 _OF_THE_TOOL = frozenset(f"LONGSHORE_{name}" for name in ("BENCH", "MPIRUN", "SIMULATIONS", "STACKS", "STORE"))
 _MASKED = "(masked)"
 
 
 @dataclass(frozen=True)
 class Suspected:
-    """The suspected variables with their values on the two sides. If no variable is suspected,
-    `reference` and `new` are empty."""
+    """The suspected variables with their values on the two sides. Both are empty without any."""
 
     reference: Level
     new: Level
@@ -29,8 +27,7 @@ class Suspected:
 
 
 def suspected_variables(sides: tuple[Side, Side], rows: Sequence[JudgedRow]) -> Suspected:
-    """The variables that have a single value in all launches of these rows on a side, and different
-    values on the two sides."""
+    """The variables with one value in all launches of a side, and another one on the other side."""
     before = _common(_launches(sides[0], {f.launch for row in rows for f in row.reference}))
     after = _common(_launches(sides[1], {f.launch for row in rows for f in row.new}))
     if before is None or after is None:
@@ -48,8 +45,7 @@ def _launches(side: Side, paths: Collection[str]) -> list[Launch]:
 
 
 def _common(launches: Sequence[Launch]) -> Level | None:
-    """The variables of these launches; the value None means that a variable has several values. The
-    result is None if no launch records variables."""
+    """The variables of launches; None stands for several values, or for no record of any."""
     recorded = [found for launch in launches if isinstance(found := (launch.header or {}).get(ENVIRONMENT), dict)]
     if not recorded:
         return None

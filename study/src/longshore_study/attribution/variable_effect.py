@@ -28,10 +28,8 @@ class VariableEffect:
     """The state of the machine."""
     verdict: str
     difference: float
-    """Difference of logarithms, variables as on the new side minus variables as in the reference.
-    Positive is better."""
+    """Difference of logarithms, as on the new side minus as in the reference: positive is good."""
     interval: tuple[float, float] | None
-    """95 % confidence interval of the difference."""
     p: float | None
 
 
@@ -41,8 +39,7 @@ _Sessions = dict[str, dict[Hashable, list[float]]]
 def variable_effect(
     side: str, figures: Iterable[Figure], hypothesis: Hypothesis, limit: float
 ) -> VariableEffect | None:
-    """The effect from the figures of suspected variants. None if no session has both settings of
-    the variables. `limit` is the margin as a logarithm."""
+    """The effect, or None if no session has both settings. `limit`: the margin as a logarithm."""
     settings = (hypothesis.environment, hypothesis.new_environment)
     rows: dict[tuple[Any, ...], tuple[list[Figure], list[Figure]]] = defaultdict(lambda: ([], []))
     for figure in figures:

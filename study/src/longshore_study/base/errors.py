@@ -41,8 +41,7 @@ def suggestion(word: str, known: Iterable[str]) -> str:
 
 
 def require_known(word: str, known: Iterable[str], what: str) -> None:
-    """Raises UsageError, with the known words, unless the word is one of them. `what` says what it
-    names."""
+    """Raises UsageError, with the known words, unless the word is one. `what` says what it is."""
     words = sorted(set(known))
     if word not in words:
         raise UsageError(f"unknown {what} '{word}'{suggestion(word, words)} (known: {', '.join(words)})")

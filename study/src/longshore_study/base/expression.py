@@ -106,7 +106,7 @@ class Expression:
         values: dict[str, set[str]] = defaultdict(set)
         for row in rows:
             for name, value in row.items():
-                values[canonical_name(name)].add(str(value))
+                values[canonical_name(name)].update(map(str, value if isinstance(value, frozenset) else [value]))
         for name, word in self.comparisons():
             if isinstance(word, str) and word not in values[name]:
                 known = f" (known: {', '.join(sorted(values[name]))})"
@@ -149,8 +149,7 @@ _TOKEN = re.compile(
 
 
 def _python(text: str) -> str:
-    """Translates the condition to Python and keeps the position of every character, so that errors
-    point to the right place."""
+    """Translates the condition to Python. Every character keeps its position, for errors."""
     depth = 0
 
     def translated(token: re.Match[str]) -> str:
@@ -171,8 +170,7 @@ def _python(text: str) -> str:
 
 
 def _reason_and_column(error: SyntaxError, text: str) -> tuple[str, int]:
-    """The reason and the column of a syntax error. For most mistakes Python says only "invalid
-    syntax"."""
+    """The reason and the column of a syntax error; Python often says only "invalid syntax"."""
     column = (error.offset or 0) - 1
     if "invalid syntax" not in error.msg:
         return error.msg.split(" (detected")[0], max(column, 0)

@@ -1,5 +1,4 @@
-"""Values of JSON objects: a number by its path, attributes, one text for equal objects, and the
-document of a command with --json."""
+"""Values of JSON objects, one text for equal objects, and the document of a command."""
 
 import json
 from collections.abc import Mapping
@@ -9,8 +8,7 @@ _ENCODER = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",",
 
 
 def number_in(value: object, *path: str) -> float | None:
-    """The number at `path` in nested objects, or `value` for an empty path. None if there is no
-    number. True and false are not numbers."""
+    """The number at `path` in nested objects, or `value` itself. True and false are no numbers."""
     for name in path:
         value = value.get(name) if isinstance(value, Mapping) else None
     return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None

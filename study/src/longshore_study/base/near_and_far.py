@@ -44,8 +44,7 @@ def least_far(lines: Iterable[CacheLineSeconds]) -> float:
 
 
 def by_distance(lines: Sequence[CacheLineSeconds]) -> dict[str, list[float]]:
-    """The medians of the launches whose cores were `near`, `far`, or `moved` during the launch. If
-    all cores were alike, the only key is `alike`."""
+    """The medians of launches whose cores were `near`, `far`, or `moved`; or else `alike`."""
     far = least_far(lines)
     if lines and math.isinf(far):
         return {"alike": [line.median for line in lines]}

@@ -42,8 +42,7 @@ def number(value: float | None) -> str:
 
 
 def significant(value: float, digits: int) -> str:
-    """`digits` significant digits, with leading or trailing zeros: 0.52, 3.1, 310. An exponent
-    appears only for values below 1e-9 or from 1e15."""
+    """`digits` significant digits: 0.52, 3.1, 310. Below 1e-9 and from 1e15 with an exponent."""
     rounded = float(f"{value:.{digits - 1}e}")
     if not 1e-9 <= abs(rounded) < 1e15:
         return f"{rounded:.{digits}g}"
@@ -100,8 +99,7 @@ def factors(values: Mapping[str, Any]) -> str:
 
 
 def varying(rows: Sequence[Mapping[str, Any]]) -> tuple[dict[str, Any], list[str]]:
-    """The factors that all rows share, and the names of the other factors in order of first
-    appearance."""
+    """The factors that all rows share, and the names of the others in order of first appearance."""
     names = list(dict.fromkeys(name for row in rows for name in row))
     shared = {
         name: rows[0][name] for name in names if all(name in row and row[name] == rows[0].get(name) for row in rows)
@@ -110,8 +108,7 @@ def varying(rows: Sequence[Mapping[str, Any]]) -> tuple[dict[str, Any], list[str
 
 
 def side(study: str, tag: str) -> str:
-    """The label of a study's tag. If the tag has the same name as its study, the label shows this
-    name once."""
+    """The label of a study's tag. A tag with the name of its study is named once."""
     return study if study == tag else f"{study}, tag {tag}"
 
 
@@ -149,8 +146,7 @@ def print_table(
     styles: Sequence[str | None] | None = None,
     stream: TextIO | None = None,
 ) -> None:
-    """Prints a table with a title. `right` names the columns to align right. `styles` has one entry
-    per row: a key of STYLES, or None."""
+    """Prints a table. `right`: columns to align right. `styles`: of each row, from STYLES."""
     stream = stream or sys.stdout
     kept = [list(row) for row in rows]
     if not stream.isatty():
@@ -214,8 +210,7 @@ def print_unless_closed(text: str, stream: TextIO) -> None:
 
 
 def abandon(stream: TextIO) -> None:
-    """Sends what a broken stream still holds to /dev/null. Otherwise Python fails with exit status
-    120 when it flushes the stream at exit."""
+    """Sends what a broken stream still holds to /dev/null; else Python ends with status 120."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, stream.fileno())
     os.close(nowhere)

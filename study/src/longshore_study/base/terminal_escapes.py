@@ -19,16 +19,11 @@ _ANY_BUT_STYLE = re.compile(f"(\x1b\\[[0-9;]*m)|([{_CONTROLS}])")
 
 def escape_controls(text: str) -> str:
     r"""The text with each control character in the form \u001b, which JSON can also read."""
-    return _ANY.sub(_escaped, text)
-
-
-def _escaped(match: re.Match[str]) -> str:
-    return f"\\u{ord(match[0]):04x}"
+    return _ANY.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 class EscapingStream:
-    """A text stream that escapes control characters. Colours and other styles still reach a
-    terminal."""
+    """A text stream that escapes control characters, except styles for a terminal."""
 
     def __init__(self, stream: TextIO) -> None:
         self.raw_stream = stream
@@ -50,8 +45,7 @@ class EscapingStream:
 
 
 def raw(stream: TextIO) -> TextIO:
-    """The stream below an EscapingStream, for a display that moves the cursor and escapes texts
-    itself."""
+    """The stream below an EscapingStream, for a display that escapes texts itself."""
     return cast("TextIO", getattr(stream, "raw_stream", stream))
 
 

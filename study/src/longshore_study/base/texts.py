@@ -1,5 +1,4 @@
-"""Numbers in HTML reports and plots: three significant digits, thin spaces between groups of
-digits, ratios in words."""
+"""Numbers in reports and plots: three digits, thin spaces between groups, ratios in words."""
 
 import math
 import sys
@@ -36,8 +35,7 @@ def plain_number(value: float) -> str:
 
 
 def figure(value: float | None, unit: str = "") -> str:
-    """Three significant digits, or all digits of a longer integer part, and the unit. "–" stands
-    for None."""
+    """Three significant digits, or a longer integer part, and the unit. "–" stands for None."""
     if value is None or not math.isfinite(value):
         return "–"
     if not unit:

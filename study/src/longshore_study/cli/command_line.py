@@ -126,8 +126,7 @@ def parser_of(command: str) -> tuple[Parser, ModuleType]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs one command and returns its exit status. If the command fails in an expected way, prints
-    one line on stderr."""
+    """Runs one command. Returns its exit status, after one line on stderr if it failed."""
     if "_ARGCOMPLETE" in os.environ:
         from longshore_study.cli.completion import complete  # noqa: PLC0415 - only shells call it
 

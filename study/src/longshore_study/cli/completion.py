@@ -1,5 +1,4 @@
-"""Completion of command lines by the Tab key, with argcomplete. The script of the shell calls
-longshore with the typed line in the environment."""
+"""Completion by the Tab key, with argcomplete: the typed line is in the environment."""
 
 import argparse
 import importlib
@@ -48,8 +47,7 @@ def complete() -> None:
 
 
 def _completer(command: str, action: argparse.Action, store: Path) -> Any:
-    """The completer of the value of an option or argument. None if argcomplete offers the choices
-    of the argument, or names of files."""
+    """The completer of a value. None if argcomplete offers the choices, or names of files."""
     if action.choices is not None or str(action.metavar).endswith(".toml"):
         return None
     if command == "stacks" and action.dest == "names":
@@ -68,7 +66,6 @@ def _stacks() -> list[str]:
 
 
 def _store_of(words: Sequence[str]) -> Path:
-    """The folder of results, from the command line, LONGSHORE_STORE or the default."""
     given = [words[k + 1] for k, word in enumerate(words[:-1]) if word == "--store"]
     given += [word.partition("=")[2] for word in words if word.startswith("--store=")]
     return (Path(given[-1]) if given else default_store()).expanduser()

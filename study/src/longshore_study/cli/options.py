@@ -1,7 +1,8 @@
 """Options and arguments that several commands have."""
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 
 from longshore_study.base import expression
 from longshore_study.base.errors import UsageError
@@ -29,8 +30,7 @@ def add_margin(parser: argparse.ArgumentParser, text: str = "ignore differences 
 
 
 def add_comparison(parser: argparse.ArgumentParser, *, one_side: bool = False) -> None:
-    """The options of commands that compare two sides. With `one_side`, the new side may be
-    missing."""
+    """The options of a comparison of two sides. With `one_side`, the new side may be missing."""
     parser.add_argument("reference", metavar="REF", help="a tag, or a study")
     parser.add_argument("new", metavar="NEW", nargs="?" if one_side else None, help="a tag, or a study")
     parser.add_argument("--study", help="only this study of the tags")
@@ -63,3 +63,29 @@ def from_1(option: str) -> Callable[[str], int]:
         return int(text)
 
     return read
+
+
+def of_file(output: Path | None, asked: str | None, endings: Mapping[str, Sequence[str]], otherwise: str) -> str | None:
+    """The format of `output`. `asked` is the format that the user gave, or None. `endings` has the
+    formats of each suffix, the usual format first.
+
+    If there is no file, or its name has no suffix, the result is `asked`. A file with an unknown
+    suffix needs `asked`; `otherwise` is the advice of the error. Raises UsageError if the suffix
+    contradicts `asked`.
+    """
+    if output is None or not output.suffix:
+        return asked
+    formats = endings.get(output.suffix.lower())
+    if formats is None and asked is None:
+        raise UsageError(
+            f"{output}: no format is written to files that end in '{output.suffix}'. Those that tell their format: "
+            f"{', '.join(endings)}; {otherwise}"
+        )
+    if formats is None or asked in formats:
+        return asked
+    if asked is not None:
+        raise UsageError(
+            f"{output}: a file that ends in '{output.suffix}' is {' or '.join(formats)}, and not {asked}; "
+            "leave --format out, or name the file otherwise"
+        )
+    return formats[0]

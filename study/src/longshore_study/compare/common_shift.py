@@ -22,19 +22,16 @@ class CommonShift:
     measured: Measured | None = None
     """None without controls."""
     kernels: dict[str, Measured] = field(default_factory=dict)
-    """The shift of each control kernel."""
     removed: bool = False
     verdict: str | None = None
     """The verdict on the shift itself against the margin; None without controls."""
     holm_p: float = 1.0
-    """The p value with Holm's correction over the rows of the table and the shift. The exit status
-    depends on this value."""
+    """The p value of the exit status: with Holm's correction over the rows and the shift."""
     reason: str = "no control cells on both sides: nothing is removed"
 
     @property
     def ratio(self) -> float | None:
-        """The speed of the new side relative to the reference: a value below 1 means slower, also
-        for latencies."""
+        """The relative speed of the new side, below 1 if slower, also for latencies."""
         return math.exp(self.measured.difference) if self.measured else None
 
     @property
@@ -46,8 +43,7 @@ class CommonShift:
         return math.exp(low), math.exp(high)
 
     def remove_from(self, row: Measured) -> Measured:
-        """The row without the shift. The variances of row and shift are added, and Satterthwaite's
-        rule gives the degrees of freedom."""
+        """The row without the shift: variances add up, degrees of freedom by Satterthwaite."""
         if self.measured is None:
             return row
         difference = row.difference - self.measured.difference
@@ -85,8 +81,7 @@ def find_shift(controls: Sequence[tuple[str, Measured]], margin: float) -> Commo
 
 
 def _agree(kernels: dict[str, Measured], shift: Measured) -> bool:
-    """Whether the mean of every kernel has the sign of the shift, and its 95 % interval contains
-    the shift."""
+    """Whether every kernel has the sign of the shift, and the shift in its 95 % interval."""
     for kernel in kernels.values():
         low, high = kernel.interval
         if not low <= shift.difference <= high or kernel.difference * shift.difference <= 0.0:

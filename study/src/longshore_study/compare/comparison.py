@@ -9,15 +9,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from longshore_study.base import terminal
-from longshore_study.base.errors import (
-    EXIT_INVALID,
-    EXIT_OK,
-    EXIT_REGRESSED,
-    EXIT_UNDECIDED,
-    LongshoreError,
-    UsageError,
-)
+from longshore_study.base import errors, terminal
+from longshore_study.base.errors import LongshoreError, UsageError
 from longshore_study.base.expression import Expression
 from longshore_study.compare import simulated_rows
 from longshore_study.compare.common_shift import CommonShift, find_shift
@@ -92,8 +85,7 @@ class Comparison:
         return verdict.IMPROVED if verdict.IMPROVED in verdicts else verdict.SAME
 
     def rows_beyond_doubt(self, word: str) -> list[JudgedRow]:
-        """The rows with the verdict `word`, regressed or improved, also after Holm's correction.
-        Simulated rows have no noise."""
+        """The measured rows with the verdict `word`, also after Holm's correction."""
         return [
             row
             for row in self.rows
@@ -120,9 +112,9 @@ class Comparison:
     @property
     def exit_status(self) -> int:
         return {
-            verdict.REGRESSED: EXIT_REGRESSED, "invalid": EXIT_INVALID, verdict.INCONCLUSIVE: EXIT_UNDECIDED,
-            verdict.UNTESTABLE: EXIT_UNDECIDED,
-        }.get(self.verdict, EXIT_OK)  # fmt: skip
+            verdict.REGRESSED: errors.EXIT_REGRESSED, "invalid": errors.EXIT_INVALID,
+            verdict.INCONCLUSIVE: errors.EXIT_UNDECIDED, verdict.UNTESTABLE: errors.EXIT_UNDECIDED,
+        }.get(self.verdict, errors.EXIT_OK)  # fmt: skip
 
 
 def compare(reference: Side, new: Side, options: CompareOptions | None = None) -> Comparison:
@@ -153,8 +145,7 @@ def compare(reference: Side, new: Side, options: CompareOptions | None = None) -
 def judge_rows(
     rows: Sequence[PairedRow], in_turns: frozenset[str], margin: float
 ) -> tuple[list[JudgedRow], CommonShift]:
-    """The judged rows in the order of `rows`, without the controls, and the judged common shift.
-    `in_turns` is the result of `sessions_in_turns`."""
+    """The judged rows without the controls, and the judged common shift."""
     for row in rows:
         simulated_rows.refuse_mixed(row)
     tested = [row for row in rows if not simulated_rows.is_simulated(row)]
@@ -208,8 +199,7 @@ def _levels(values: Iterable[Any]) -> str:
 
 
 def _judge(rows: Sequence[JudgedRow], margin: float) -> tuple[list[JudgedRow], CommonShift]:
-    """The judged rows without the controls, and the judged common shift. The p values are corrected
-    over these rows and the shift together."""
+    """The judged rows without the controls, and the shift; p values are corrected over both."""
     controls = [
         (kernel, verdict.Measured(row.effect.difference, row.moderated.se, row.moderated.df))
         for row in rows
@@ -251,8 +241,7 @@ def _untested(row: JudgedRow, shift: CommonShift) -> JudgedRow:
 
 
 def _with_absence(row: JudgedRow) -> JudgedRow:
-    """Marks rows with figures on only one side as missing or failed. Warns if a side lacks
-    launches, or if the row does not name the layout."""
+    """Marks rows of one side as missing or failed. Warns of few launches or an unnamed layout."""
     warnings, word = list(row.warnings), row.verdict
     for figures, name, reason in zip((row.reference, row.new), ("reference", "new"), row.absent, strict=True):
         if figures:
@@ -268,8 +257,7 @@ def _with_absence(row: JudgedRow) -> JudgedRow:
 
 
 def table_order(row: JudgedRow) -> tuple[Any, ...]:
-    """The sort key of the table: measured before simulated rows, pattern, then the gravest verdict
-    first, then the largest slowdown first."""
+    """The order of the table: measured first, pattern, gravest verdict, largest slowdown."""
     return (
         row.simulated or "",
         pattern_rank(row.key.pattern),

@@ -13,8 +13,7 @@ from typing import Any, TypeVar
 
 from longshore_study.base.groups import grouped
 from longshore_study.compare.estimate import metric_ratio
-from longshore_study.compare.goodness import by_launch, by_session
-from longshore_study.metrics.launch_metrics import Figure, one_simulated_machine
+from longshore_study.metrics.launch_metrics import Figure, by_launch, by_session, one_simulated_machine
 from longshore_study.stats import effect, moderated
 from longshore_study.stats.effect import Effect
 from longshore_study.stats.moderated import ModeratedError
@@ -30,8 +29,7 @@ NO_NOISE = "simulated figures have no noise"
 
 @dataclass(frozen=True, slots=True)
 class Contrast:
-    """If `ratio` is above 1, the second variant is better, also for metrics where less is
-    better."""
+    """Above 1 if the second variant is better, also for metrics where less is better."""
 
     ratio: float
     interval: tuple[float, float] | None
@@ -69,8 +67,7 @@ def contrasts(pairs: Sequence[tuple[Sequence[Figure], Sequence[Figure]]]) -> lis
 
 
 def moderated_errors(effects: Mapping[int, tuple[str, Effect]]) -> dict[int, ModeratedError | None]:
-    """The error of each effect, which comes with its design. The variances of one design are
-    moderated together, because they have the same meaning."""
+    """The error of each effect, which comes with its design; see row_effect.py."""
     errors: dict[int, ModeratedError | None] = {}
     for members in grouped(effects.items(), lambda item: item[1][0]).values():
         found = moderated.moderate([one for _, (_, one) in members])

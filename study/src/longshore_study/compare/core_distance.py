@@ -9,8 +9,7 @@ from longshore_study.metrics.launch_metrics import Figure
 
 
 def launches_on_far_cores(figures: Sequence[Figure]) -> frozenset[str]:
-    """The launches on far cores. Empty if all launches had the same kind of cores, or if the
-    distance is unknown for a launch."""
+    """The launches on far cores. Empty if all were alike, or a distance is unknown."""
     lines = [figure.cache_line for figure in figures if figure.cache_line is not None]
     if len(lines) < len(figures):
         return frozenset()

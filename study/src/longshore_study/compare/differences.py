@@ -71,8 +71,7 @@ class DifferenceInRows:
 
     difference: Difference
     rows: frozenset[int]
-    """The indices of the rows. If there are none, the values of `difference` are those of all
-    launches."""
+    """The indices of the rows. Without any, `difference` is that of all launches."""
 
 
 def differences_in_rows(sides: tuple[Side, Side], rows: Sequence[PairedRow]) -> list[DifferenceInRows]:

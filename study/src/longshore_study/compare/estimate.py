@@ -15,8 +15,7 @@ from longshore_study.stats.moderated import ModeratedError
 from longshore_study.stats.verdict import Measured, with_own_error
 
 STATISTIC = "geometric mean over sessions"
-"""Defines the two figures of a row. The figure of a session is the geometric mean of its
-launches."""
+"""Defines the two figures of a row. The figure of a session is the mean of its launches."""
 PLAIN = "new / reference"
 COMMON_SHIFT, PULSE = "the common shift", "the pulse"
 MAX_LOG = 700.0  # exp(MAX_LOG) is a little below the largest floating-point number
@@ -24,8 +23,7 @@ MAX_LOG = 700.0  # exp(MAX_LOG) is a little below the largest floating-point num
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """The difference between the two sides of a row: new minus reference, in logarithms, positive
-    if the new side is better. Intervals are 95 % intervals."""
+    """New minus reference in logarithms, positive if new is better, with 95 % intervals."""
 
     difference: float
     judged: Measured | None

@@ -43,8 +43,7 @@ class FactorComparison:
 
 
 class _Factor:
-    """A factor, or a variable of the factor `environment`. A study with one variable needs not name
-    it: its environments differ in nothing else."""
+    """A factor, or a variable of `environment`, which a study with one variable need not name."""
 
     def __init__(self, name: str, rows: Sequence[Mapping[str, Any]]) -> None:
         factors = {factor for row in rows for factor in row}
@@ -99,7 +98,10 @@ def compare_levels(side: Side, name: str, baseline: str | None, options: Compare
     factor = _Factor(name, rows_of)
     found = [factor.level(factors) for factors in rows_of if factor.has(factors)]
     levels = [factor.text(level) for level in in_order(found, factor.name, side.launches)]
-    reference = _chosen(factor, levels, baseline)
+    reference = levels[0] if baseline is None else baseline
+    if reference not in levels:
+        known = ", ".join(levels)
+        raise UsageError(f"{factor.name} has no level '{reference}'{suggestion(reference, levels)} (levels: {known})")
     if len(levels) < 2:
         raise UsageError(f"'{side.name}' has one level of {name}: {reference}; there is nothing to compare it with")
     parts = _by_level(factor, measured, {key for key in keys if factor.has(key.factors)})
@@ -113,41 +115,22 @@ def compare_levels(side: Side, name: str, baseline: str | None, options: Compare
             f"nothing to compare: the levels of {name} differ in {apart}, too; --ignore FACTOR compares nevertheless"
         )
     sides = {
-        text: (
-            _side(side, reference, (figure for row in found for figure in row.reference)),
-            _side(side, text, (figure for row in found for figure in row.new)),
-        )
+        text: (_side(side, reference, [row.reference for row in found]), _side(side, text, [row.new for row in found]))
         for text, found in rows.items()
     }
     in_turns = frozenset.intersection(*(sessions_in_turns(*both) for both in sides.values()))
     margin = options.margin if options.margin is not None else margin_of(side.launches)
     judged, _ = judge_rows([row for found in rows.values() for row in found], in_turns, margin)
     remaining = iter(judged)
-    comparisons = [
-        Comparison(
-            *sides[text],
-            margin,
-            sorted(islice(remaining, len(found)), key=table_order),
-            CommonShift(),
-            [
-                *(measured.problems if text == others[0] else ()),
-                *(() if found else [f"{text} has no row in common with {reference}"]),
-            ],
-            len(measured.damaged),
-            options.noise_of.text if options.noise_of is not None else None,
-        )
-        for text, found in rows.items()
-    ]
+    noise_of = options.noise_of.text if options.noise_of is not None else None
+    comparisons = []
+    for text, found in rows.items():
+        problems = [] if found else [f"{text} has no row in common with {reference}"]
+        problems = [*(measured.problems if text == others[0] else ()), *problems]
+        ordered = sorted(islice(remaining, len(found)), key=table_order)
+        shift, damaged = CommonShift(), len(measured.damaged)
+        comparisons.append(Comparison(*sides[text], margin, ordered, shift, problems, damaged, noise_of))
     return FactorComparison(name, reference, comparisons)
-
-
-def _chosen(factor: _Factor, levels: Sequence[str], baseline: str | None) -> str:
-    if baseline is None:
-        return levels[0]
-    if baseline not in levels:
-        known = ", ".join(levels)
-        raise UsageError(f"{factor.name} has no level '{baseline}'{suggestion(baseline, levels)} (levels: {known})")
-    return baseline
 
 
 def _by_level(factor: _Factor, measured: Measurements, keys: set[Key]) -> dict[str, Measurements]:
@@ -169,21 +152,19 @@ def _by_level(factor: _Factor, measured: Measurements, keys: set[Key]) -> dict[s
             parts[factor.text(factor.level(key.factors))].absent[factor.without_in(key)] = reason
     for launch in measured.failed:
         if factor.has(launch.cell):
-            parts[factor.text(factor.level(launch.cell))].failed.append(
-                replace(launch, cell=factor.without(launch.cell))
-            )
+            without = replace(launch, cell=factor.without(launch.cell))
+            parts[factor.text(factor.level(launch.cell))].failed.append(without)
     return parts
 
 
-def _side(whole: Side, name: str, figures: Iterable[Figure]) -> Side:
-    """The side with the launches of these figures."""
-    paths = {figure.launch for figure in figures}
+def _side(whole: Side, name: str, rows: Iterable[Iterable[Figure]]) -> Side:
+    """The side with the launches of the figures of these rows."""
+    paths = {figure.launch for figures in rows for figure in figures}
     return Side(name, [launch for launch in whole.launches if str(launch.path) in paths], whole.is_tag)
 
 
 def _rows_of_both(rows: Sequence[PairedRow]) -> list[PairedRow]:
-    """The rows that both levels measured, or that one level failed to measure. Levels need not be
-    able to do the same."""
+    """The rows of both levels, or that one failed to measure. Levels need not do the same."""
     return [
         row for row in rows if (row.reference and row.new) or any((r or "").startswith("failed") for r in row.absent)
     ]

@@ -1,4 +1,6 @@
-"""Checks guidelines on the launches of one tag or study.
+"""Checks guidelines on the launches of one tag or study. A guideline says that a variant is not
+slower than another variant that could always replace it (self-consistent performance guidelines:
+Traeff, Gropp and Thakur 2010). Guidelines need no history.
 
 If launches measured both variants of a guideline, the variants are compared within each launch. If
 not, launches of one session are compared if they ran in turns. In all other cases sessions are
@@ -17,14 +19,45 @@ from longshore_study.base.errors import EXIT_INVALID, EXIT_OK, EXIT_REGRESSED, E
 from longshore_study.base.json_values import canonical
 from longshore_study.compare.contrast import BY_SESSION, effect_of, moderated_errors
 from longshore_study.compare.estimate import metric_ratio
-from longshore_study.compare.guidelines import BUILT_IN, last_of_each, of_study_files
 from longshore_study.compare.row_effect import overlapping
 from longshore_study.metrics.launch_metrics import Figure, Measurements, measure, one_simulated_machine
-from longshore_study.patterns import pattern_rank
+from longshore_study.patterns import PATTERNS, pattern_rank
 from longshore_study.patterns.pattern import Guideline
 from longshore_study.stats import multiplicity, verdict
 from longshore_study.stats.effect import Effect
 from longshore_study.store.selection import Side
+
+BUILT_IN = tuple(
+    replace(guideline, pattern=pattern.name) for pattern in PATTERNS.values() for guideline in pattern.guidelines
+)
+"""Study files add their own guidelines."""
+
+
+def of_study_files(side: Side, warnings: list[str]) -> list[Guideline]:
+    """The guidelines in the copies of the study files. Adds a warning for an unreadable copy."""
+    found: list[Guideline] = []
+    for path in dict.fromkeys(path for launch in side.launches if (path := launch.study_file)):
+        from longshore_study.study_file import reader  # noqa: PLC0415 - imported launches have none
+
+        try:
+            study = reader.load(path)
+        except LongshoreError as error:
+            warnings.append(f"the guidelines of {path} are not used: {error}")
+            continue
+        found += study.guidelines
+    return found
+
+
+def last_of_each(guidelines: Iterable[Guideline]) -> list[Guideline]:
+    """The last guideline for each pair of variants, so that a study can change the tolerance of a
+    built-in guideline. A guideline without a reason gets the reason of the replaced guideline."""
+    last: dict[tuple[str, str], Guideline] = {}
+    for guideline in guidelines:
+        key = (canonical(guideline.faster), canonical(guideline.than))
+        replaced = last.get(key)
+        last[key] = replace(guideline, why=replaced.why) if replaced and not guideline.why else guideline
+    return list(last.values())
+
 
 BROKEN, HOLDS = "broken", "holds"
 STATISTIC = "geometric mean over what was compared: launches or sessions"
@@ -43,7 +76,7 @@ class GuidelineRow:
     """The factors in which both variants agree."""
     unit: str
     better: str
-    values: tuple[float, float]
+    values: tuple[float, ...]
     """The figures of `faster` and `than`: geometric means over the launches that have both."""
     effect: Effect
     compared: str
@@ -149,27 +182,16 @@ def _row(guideline: Guideline, study: str, faster: Sequence[Figure], than: Seque
         warnings = ("the variants were measured in different launches: sessions are compared",)
     first = faster[0]
     sign = -1.0 if first.better == "lower" else 1.0
-    values = [math.exp(sign * fmean(side.values())) for side in (faster_values, than_values)]
+    values = tuple(math.exp(sign * fmean(side.values())) for side in (faster_values, than_values))
+    names = (study, first.key.pattern, first.key.metric, _context(guideline, first), first.unit, first.better)
+    warnings = () if simulated else warnings
     return GuidelineRow(
-        guideline,
-        study,
-        first.key.pattern,
-        first.key.metric,
-        _context(guideline, first),
-        first.unit,
-        first.better,
-        (values[0], values[1]),
-        found,
-        compared,
-        per=first.per,
-        warnings=() if simulated else warnings,
-        simulated=simulated,
+        guideline, *names, values, found, compared, per=first.per, warnings=warnings, simulated=simulated
     )
 
 
 def _in_turns(*sides: Iterable[Figure]) -> frozenset[str]:
-    """The sessions in which the two variants ran in turns. Imported sessions are left out, because
-    the order of their launches is not known."""
+    """The sessions in which the variants ran in turns; imported launches have no known order."""
     return overlapping(
         *([(f.session, f.started) for f in figures if f.started is not None and not f.imported] for figures in sides)
     )

@@ -13,9 +13,8 @@ from statistics import fmean
 from typing import Any
 
 from longshore_study.compare.estimate import MAX_LOG, Estimate, metric_ratio, metric_ratios
-from longshore_study.compare.goodness import by_session
 from longshore_study.compare.pairing import PairedRow
-from longshore_study.metrics.launch_metrics import Figure
+from longshore_study.metrics.launch_metrics import Figure, by_session
 from longshore_study.stats import effect
 from longshore_study.stats.covariate import Adjustment
 from longshore_study.stats.effect import Effect
@@ -32,11 +31,9 @@ class JudgedRow(PairedRow):
     effect: Effect | None = None
     """None if a side has no figures."""
     adjustment: Adjustment | None = None
-    """The part of the noise that the noise probe explains, which was removed from `effect`. None if
-    nothing was removed."""
+    """The noise that the noise probe explained, removed from `effect`. None if nothing was."""
     moderated: ModeratedError | None = None
-    """The error of the effect, from the variances of all rows of the same design. None if the data
-    do not show how much sessions differ."""
+    """The error of the effect, from all rows of the same design. None if it is unknown."""
     estimate: Estimate | None = None
     """None without an effect."""
     judgement: Judgement | None = None
@@ -82,8 +79,7 @@ class JudgedRow(PairedRow):
 
     @property
     def _used(self) -> tuple[Sequence[Figure], Sequence[Figure]]:
-        """The figures of the two sides from which the effect was computed. Sessions without a
-        partner on the other side are left out."""
+        """The figures from which the effect was computed: those of sessions with a partner."""
         if self.effect is None or self.effect.design == effect.UNPAIRED:
             return self.reference, self.new
         shared = {f.session for f in self.reference} & {f.session for f in self.new}
@@ -91,8 +87,7 @@ class JudgedRow(PairedRow):
 
     @cached_property
     def ratio(self) -> float | None:
-        """The ratio of the metric, new / reference, after removing the effects that `ratio_kind`
-        names."""
+        """The ratio of the metric, new / reference, without the effects that `ratio_kind` names."""
         return metric_ratio(self.estimate.difference, self.better) if self.estimate else None
 
     @cached_property
@@ -128,8 +123,7 @@ class JudgedRow(PairedRow):
 
     @property
     def smallest_slowdown(self) -> float | None:
-        """The smallest slowdown that these data would show in four of five cases, as a fraction:
-        0.1 means 10 % slower. None if the row was not tested."""
+        """The smallest slowdown to be seen in four of five cases: 0.1 is 10 %. None if untested."""
         return math.expm1(min(MAX_LOG, self.judgement.detectable)) if self.judgement else None
 
 

@@ -9,9 +9,8 @@ small.
 from dataclasses import replace
 
 from longshore_study.base.expression import Expression
-from longshore_study.compare.goodness import by_launch
 from longshore_study.compare.pairing import known_factors
-from longshore_study.metrics.launch_metrics import Measurements
+from longshore_study.metrics.launch_metrics import Measurements, by_launch
 from longshore_study.patterns import CONTROL
 
 

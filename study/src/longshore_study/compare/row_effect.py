@@ -13,9 +13,9 @@ from typing import Any
 
 from longshore_study.base.groups import grouped
 from longshore_study.compare.core_distance import launches_on_far_cores
-from longshore_study.compare.goodness import Sessions, by_session
 from longshore_study.compare.judged_row import JudgedRow
 from longshore_study.compare.pairing import PairedRow
+from longshore_study.metrics.launch_metrics import Sessions, by_session
 from longshore_study.patterns import CONTROL
 from longshore_study.stats import covariate, effect, moderated
 from longshore_study.stats.effect import Effect
@@ -23,14 +23,12 @@ from longshore_study.store.selection import Side
 
 
 def with_effects(rows: Sequence[PairedRow], in_turns: frozenset[str]) -> list[JudgedRow]:
-    """The rows with their effects and errors, before they are judged together. `in_turns` is the
-    result of `sessions_in_turns`."""
+    """The rows with effects and errors, not yet judged. `in_turns`: see `sessions_in_turns`."""
     return _with_errors([_with_effect(row, in_turns) for row in rows])
 
 
 def _with_effect(row: PairedRow, in_turns: frozenset[str]) -> JudgedRow:
-    """Removes the noise that the noise probe and the distance of cores explain, if launches are
-    compared and all of them have a probe."""
+    """Removes the noise that probe and distance of cores explain, if all launches have a probe."""
     sides = by_session(row.reference), by_session(row.new)
     warnings: list[str] = []
     found = effect_of_sessions(*sides, in_turns, warnings)
@@ -49,8 +47,7 @@ def _with_effect(row: PairedRow, in_turns: frozenset[str]) -> JudgedRow:
 
 
 def _with_errors(rows: list[JudgedRow]) -> list[JudgedRow]:
-    """Adds the errors. The variances of rows of one design are moderated together, because they
-    have the same meaning."""
+    """Adds the errors. The variances of rows of one design are moderated together."""
     for design in (effect.PAIRED, effect.UNPAIRED, effect.STRATIFIED):
         members = [(k, row.effect) for k, row in enumerate(rows) if row.effect and row.effect.design == design]
         if not members:

@@ -14,8 +14,7 @@ from longshore_study.stats import effect, verdict
 
 
 def refuse_mixed(row: PairedRow) -> None:
-    """Raises LongshoreError if the row mixes measured and simulated figures. The two sides may be
-    simulated on two versions of a machine."""
+    """Raises LongshoreError if the row mixes measured and simulated figures."""
     for figures in (row.reference, row.new):
         one_simulated_machine(figures, "a side of a row")
     if len({figure.simulated is None for figure in row.figures}) > 1:

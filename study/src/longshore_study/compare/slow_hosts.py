@@ -59,7 +59,6 @@ class SlowHost:
     difference: float
     """The difference of the logarithms of speed. It is negative, because the host is slow."""
     interval: tuple[float, float]
-    """The 95 % interval of the difference."""
     p: float
     """Two-sided, corrected for the number of hosts of both sides."""
     launches: tuple[int, int]
@@ -100,8 +99,7 @@ class SlowHost:
 
 
 def slow_hosts(comparison: Comparison) -> list[SlowHost]:
-    """The hosts of both sides that are significantly slow, by more than the margin of the
-    comparison. The slowest comes first."""
+    """The hosts that are significantly slow, by more than the margin, the slowest first."""
     rows = [row for row in comparison.rows if row.simulated is None]
     sides = ((comparison.reference, [row.reference for row in rows]), (comparison.new, [row.new for row in rows]))
     designs = [(side.name, design) for side, figures in sides for design in _designs(side, figures)]
@@ -115,8 +113,7 @@ def slow_hosts(comparison: Comparison) -> list[SlowHost]:
 
 
 def launch_speeds(rows: Sequence[Sequence[Figure]]) -> list[dict[str, float]]:
-    """The speed of each launch, by cell and session: the logarithm of each figure minus the mean of
-    its row, as a mean over the rows of the launch."""
+    """The speed of each launch relative to others of its rows, by cell and session."""
     speeds: dict[tuple[str, str, str], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for figures in rows:
         by_group = grouped(figures, lambda figure: (figure.key.study, figure.key.cell_text, figure.session))
@@ -128,8 +125,7 @@ def launch_speeds(rows: Sequence[Sequence[Figure]]) -> list[dict[str, float]]:
 
 
 def _connected(groups: Sequence[_Group]) -> list[list[_Group]]:
-    """Divides the groups into sets without a common host. Hosts of different sets cannot be
-    compared."""
+    """Divides the groups into sets without a common host, which cannot be compared."""
     sets: list[tuple[set[str], list[_Group]]] = []
     for group in groups:
         names, members = set[str]().union(*group), [group]
@@ -149,8 +145,7 @@ class _Design:
     """Launches whose hosts can be compared, each value relative to the mean of its group."""
 
     columns: Mapping[tuple[str, ...], list[float]]
-    """For each host, or for hosts that no launch tells apart: 1 for launches on it, 0 for others,
-    minus the mean of the group."""
+    """For each host, or hosts no launch tells apart: 1 for its launches, 0 for others, centred."""
     speeds: list[float]
     groups: Sequence[_Group]
 
@@ -238,17 +233,18 @@ def _design(groups: Sequence[_Group]) -> _Design:
         for hosts, speeds in group.items()
         for speed in speeds
     ]
-    together: dict[tuple[float, ...], list[str]] = defaultdict(list)
-    for name in sorted({name for _, hosts, _ in launches for name in hosts}):
+
+    def uses_of(name: str) -> tuple[float, ...]:
         uses = _centred((float(name in hosts) for _, hosts, _ in launches), launches)
-        together[tuple(round(value, 9) for value in uses)].append(name)
+        return tuple(round(value, 9) for value in uses)
+
+    together = grouped(sorted({name for _, hosts, _ in launches for name in hosts}), uses_of)
     columns = {tuple(names): list(uses) for uses, names in together.items() if any(uses)}
     return _Design(columns, _centred((speed for _, _, speed in launches), launches), groups)
 
 
 def _slow(side: str, design: _Design, tests: int, level: float) -> list[SlowHost]:
-    """The slow hosts, found one after another: each is the most significant beside those before.
-    `level` is that of the permutation test."""
+    """The slow hosts, each the most significant beside those before, at this level of the test."""
     chosen: list[tuple[str, ...]] = []
     while True:
         candidates = [name for name in design.columns if name not in chosen]
@@ -261,19 +257,15 @@ def _slow(side: str, design: _Design, tests: int, level: float) -> list[SlowHost
         if design.is_by_chance(name, chosen, level):
             break
         chosen.append(name)
-    return [
-        SlowHost(
-            side,
-            name,
-            difference,
-            effect.interval(difference, se, df),
-            min(1.0, student.two_sided(difference / se, df) * tests),
-            _launches(name[0], design.groups),
-        )
-        for name in chosen
-        for difference, se, df in [design.effect(name, chosen)]
-        if math.isfinite(se)
-    ]
+    found = []
+    for name in chosen:
+        difference, se, df = design.effect(name, chosen)
+        if math.isfinite(se):
+            interval, p = effect.interval(difference, se, df), student.two_sided(difference / se, df)
+            found.append(
+                SlowHost(side, name, difference, interval, min(1.0, p * tests), _launches(name[0], design.groups))
+            )
+    return found
 
 
 def _launches(host: str, groups: Sequence[_Group]) -> tuple[int, int]:

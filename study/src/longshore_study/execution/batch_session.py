@@ -35,7 +35,6 @@ def submit_session(args: argparse.Namespace, states: Sequence[StateRun], turns: 
     Raises LongshoreError if a job of the session has not ended."""
     plan, target = states[0].plan, states[0].target
     choice = plan.study.launcher
-    assert choice.job is not None  # noqa: S101 - the caller checked it
     refuse_too_few_nodes(plan.study, [turn.cell for turn in turns])
     groups = _groups(choice, turns)
     if args.dry_run:
@@ -59,7 +58,7 @@ def submit_session(args: argparse.Namespace, states: Sequence[StateRun], turns: 
     submitted = []
     for nodes, group in groups.items():
         job_id: str | None = None
-        for number in range(choice.job.jobs):
+        for number in range(_job(choice).jobs):
             request = _request(plan, target, nodes, number, after=job_id)
             script = _script(args, states, nodes).encode("utf-8", "surrogateescape")  # folder names are bytes
             request.script.write_bytes(script)
@@ -76,8 +75,7 @@ def submit_session(args: argparse.Namespace, states: Sequence[StateRun], turns: 
 
 
 def refuse_too_few_nodes(study: Study, cells: Iterable[Cell]) -> None:
-    """Raises StudyFileError if the study file requests fewer nodes for the job than a launch
-    needs."""
+    """Raises StudyFileError if a launch needs more nodes than the study requests for the job."""
     choice = study.launcher
     if choice.job is None or choice.job.nodes is None or choice.job.one_job_per == "nodes":
         return
@@ -92,8 +90,7 @@ def refuse_too_few_nodes(study: Study, cells: Iterable[Cell]) -> None:
 
 
 def submitted_jobs(target: Target) -> list[dict[str, Any]]:
-    """The jobs of a session in the order of submission. The key `file` of a job names the file from
-    which the job was read."""
+    """The jobs of a session in the order of submission, each with the `file` that describes it."""
     jobs = []
     for path in sorted(target.folder.glob("job-*.json")):
         try:
@@ -106,20 +103,14 @@ def submitted_jobs(target: Target) -> list[dict[str, Any]]:
 
 
 def _groups(choice: LauncherChoice, turns: list[Turn]) -> dict[int | None, list[Turn]]:
-    """The launches of each job. If there is one job per number of nodes, the key is this number;
-    otherwise the key is None."""
-    if choice.job is None or choice.job.one_job_per == "session":
+    """The launches of each job, by the number of nodes, or all with the key None."""
+    if _job(choice).one_job_per == "session":
         return {None: turns}
-
-    def nodes(turn: Turn) -> int | None:
-        return nodes_of(turn.cell, choice) or 1
-
-    return dict(sorted(grouped(turns, nodes).items(), key=lambda group: group[0] or 1))
+    return dict(sorted(grouped(turns, lambda turn: nodes_of(turn.cell, choice) or 1).items()))
 
 
 def _request(plan: Plan, target: Target, nodes: int | None, number: int, *, after: str | None) -> JobRequest:
-    """The request for job `number` of the launches on this number of nodes, or of all launches if
-    `nodes` is None."""
+    """The request for job `number` of the launches on `nodes` nodes, or of all if None."""
     choice = plan.study.launcher
     job = _job(choice)
     job_nodes = nodes or job.nodes or max((nodes_of(cell, choice) or 1 for cell in plan.cells), default=1)

@@ -3,7 +3,6 @@ users reach a shell only as quoted words of the script of a job."""
 
 import re
 import shlex
-import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,8 +10,8 @@ from typing import ClassVar
 
 from longshore_study.base.durations import clock
 from longshore_study.base.errors import LongshoreError
+from longshore_study.host.answers import answer_of
 
-_ANSWER_SECONDS = 60
 ENDED = "ended"
 """The state of a job that the system no longer knows."""
 UNKNOWN = "unknown"
@@ -119,8 +118,7 @@ SYSTEMS: dict[str, BatchSystem] = {system.kind: system for system in (Slurm(), P
 
 
 def submit(system: BatchSystem, job: JobRequest) -> str:
-    """Submits a job and returns its identifier. Raises LongshoreError with the message of the
-    system if it is refused."""
+    """Submits a job and returns its identifier. Raises LongshoreError if the system refuses it."""
     argv = system.submission(job)
     status, out, err = run_command(argv)
     job_id = system.job_id(out) if status == 0 else None
@@ -145,18 +143,11 @@ def state_of(system: BatchSystem, job_id: str) -> tuple[str, str]:
 
 
 def run_command(argv: Sequence[str]) -> tuple[int, str, str]:
-    """Runs a command, and returns its exit status, stdout and stderr. The status is 127 if the
-    command is missing, and 126 if it cannot be run or does not answer."""
-    try:
-        result = subprocess.run(  # noqa: S603 - a command of the batch system, as a list
-            argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", check=False,
-            timeout=_ANSWER_SECONDS,
-        )  # fmt: skip
-    except FileNotFoundError:
-        return 127, "", f"'{argv[0]}' was not found on this machine"
-    except (OSError, subprocess.TimeoutExpired) as error:
-        return 126, "", str(error)
-    return result.returncode, result.stdout, result.stderr
+    """Exit status, stdout and stderr of a command; 127 if it cannot run or does not answer."""
+    answer = answer_of(argv)
+    if answer is None:
+        return 127, "", f"'{argv[0]}' cannot be run on this machine, or does not answer"
+    return answer.returncode, answer.stdout, answer.stderr
 
 
 def script_text(command: Sequence[str], folder: str, modules: Sequence[str], environment: Mapping[str, str]) -> str:

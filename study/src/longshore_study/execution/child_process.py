@@ -32,13 +32,11 @@ class ChildResult:
     """How a program ended, and its output."""
 
     exit_status: int
-    """As in a shell: 128 + signal if a signal ended the program, 124 after the time limit, 125
-    after too much output, 127 if the program did not start."""
+    """As in a shell: 128 + signal, 124 after the time limit, 125 too much output, 127 no start."""
     seconds: float
     output: str
     """stdout, up to MAX_OUTPUT_BYTES."""
     stderr_tail: list[str]
-    """The last lines of stderr."""
     errors: str = ""
     """stderr, up to MAX_OUTPUT_BYTES. Some programs print their results on stderr."""
     timed_out: bool = False
@@ -113,8 +111,7 @@ def run_child(
     signals: Signals,
     tick: Callable[[], None] = lambda: None,
 ) -> ChildResult:
-    """Runs a program to its end. Calls `tick` every second. On a signal, ends all processes of the
-    program and raises Interrupted."""
+    """Runs a program to its end, with `tick` every second. A signal ends it with Interrupted."""
     # Unlike a pipe, an unnamed file does not fill up. The file vanishes with this process.
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
         started = time.monotonic()
@@ -154,8 +151,7 @@ def run_child(
 
 
 def _explained(result: ChildResult, *, limit_seconds: float | None, too_much: bool) -> ChildResult:
-    """The result with the exit status of a shell. If longshore or a signal ended the program, the
-    last line of `stderr_tail` says so."""
+    """The result with the exit status of a shell. The last line of `stderr_tail` says why."""
     tail, code = result.stderr_tail, result.exit_status
     if limit_seconds is not None:
         line = f"longshore: ended after {limit_seconds:g} s (timeout_seconds)"

@@ -14,8 +14,7 @@ from longshore_study.study_file.study import External
 def imported_lines(
     external: External, between: Mapping[str, Any], program: Sequence[str], result: ChildResult, written: Path
 ) -> tuple[list[str], str | None]:
-    """The records of one launch of `program` and None, or no records and the reason. `written` is
-    the output file of the program."""
+    """The records of a launch and None, or none and the reason. `written`: its output file."""
     options = Options(
         ranks_per_node=_ranks_per_node(external, between),
         ranks=_integer(between.get("ranks")),
@@ -34,11 +33,9 @@ def imported_lines(
         runs = formats.read_text(external.format, external.name, text, options)
     except LongshoreError as error:
         return [], str(error)
-    if len(runs) != 1 or runs[0].why_incomplete:
-        return [], (
-            runs[0].why_incomplete if runs else None
-        ) or f"its output holds {len(runs)} runs; a launch must be one run"
-    return runs[0].lines, None
+    if len(runs) != 1:
+        return [], f"its output holds {len(runs)} runs; a launch must be one run"
+    return ([], runs[0].why_incomplete) if runs[0].why_incomplete else (runs[0].lines, None)
 
 
 def _ranks_per_node(external: External, between: Mapping[str, Any]) -> int | None:

@@ -32,8 +32,7 @@ class LaunchResolver:
         return self.configurations[stack_of(cell)]
 
     def command(self, launch: PlannedLaunch, records_file: str = "-") -> Command:
-        """The command that starts a launch. `records_file` is the file to which longshore-bench
-        writes records, or an external program its output."""
+        """The command of a launch. `records_file`: where the program writes records or output."""
         configuration = self.configuration_of(launch.cell)
         program = program_of(self.plan, launch, configuration.bench, records_file)
         command = configuration.launcher.command(launch.cell, program)

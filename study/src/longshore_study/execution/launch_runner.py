@@ -80,8 +80,7 @@ class Deadline:
         return self.at - time.monotonic()
 
     def check(self, cell: Cell) -> None:
-        """Raises OutOfTime if a launch of this cell would probably not end in time. Does not raise
-        for a launch of unknown duration."""
+        """Raises OutOfTime if a launch of this cell, of known duration, would not end in time."""
         expected = self.estimate.seconds(cell) if self.estimate.knows(cell) else 0.0
         if self.left_seconds <= expected:
             raise OutOfTime
@@ -258,8 +257,7 @@ def _framed_error(lines: list[str], worded: list[int]) -> str | None:
 
 
 def _kind(line: str) -> str | None:
-    """The kind of a record; None if the line is no record. Samples are not parsed, because there
-    are many of them."""
+    """The kind of a record, or None. Samples are not parsed, because there are many."""
     if line.startswith('{"record":"sample"') and line.endswith("}"):
         return "sample"
     try:

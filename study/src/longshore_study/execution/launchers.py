@@ -51,8 +51,7 @@ def needs_launcher(cell: Cell) -> bool:
 
 
 def nodes_of(cell: Cell, choice: LauncherChoice) -> int | None:
-    """The number of nodes of a launch. None if neither the study nor the launcher determines it.
-    Simulated nodes are within one process."""
+    """The number of nodes of a launch, if known. Simulated nodes are within one process."""
     if "nodes" in cell.between and cell.machine is None:
         return int(cell.between["nodes"])
     if not needs_launcher(cell):
@@ -62,14 +61,12 @@ def nodes_of(cell: Cell, choice: LauncherChoice) -> int | None:
 
 @dataclass(frozen=True)
 class LocalLauncher:
-    """Starts ranks as threads of the program, or with mpirun: on this machine, or on the nodes of
-    the job in which longshore runs."""
+    """Starts ranks as threads, or with mpirun: here, or on the nodes of the current job."""
 
     mpi: Mpi | None
     choice: LauncherChoice = field(default_factory=LauncherChoice)
     shmem: Mpi | None = None
-    """oshrun, if it is installed. In some installations mpirun cannot start programs of
-    OpenSHMEM."""
+    """oshrun, if installed: some mpirun cannot start programs of OpenSHMEM."""
     name: ClassVar[str] = "local"
 
     def command(self, cell: Cell, program: list[str]) -> Command:
@@ -117,8 +114,7 @@ class _JobLauncher:
 
 
 def _threads(cell: Cell) -> int:
-    """The number of threads of a program that starts its own ranks. Simulated ranks share one
-    thread."""
+    """The threads of a program that starts its own ranks. Simulated ranks share one."""
     return cell.ranks if cell.machine is None else 1
 
 
@@ -182,8 +178,7 @@ def make_launcher(
 
 
 def _inside(kind: type[_JobLauncher], asked_for: str | None, *, dry_run: bool) -> str:
-    """The path of a launcher. Raises LongshoreError if it is missing, or if this process is not in
-    a job of its batch system."""
+    """The path of a launcher. Raises LongshoreError if it is missing, or works in a job only."""
     name = asked_for or kind.name
     path = shutil.which(name)
     if dry_run:

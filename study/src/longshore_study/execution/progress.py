@@ -72,15 +72,13 @@ class LineProgress:
         """Called after the last launch."""
 
     def left(self) -> str:
-        """The time left, as text: the expected time of the unfinished launches, minus the time
-        since the current launch started."""
+        """The time left, as text: that of unfinished launches, less what has passed."""
         left = self.estimate.total(launch.cell for launch in self.launches[self.finished :])
         return duration(max(0.0, left - (time.monotonic() - self.launch_started)))
 
 
 class BarProgress(LineProgress):
-    """Shows a bar on a terminal. Failures are printed above the bar; successful launches leave no
-    line."""
+    """Shows a bar on a terminal, with failures above it."""
 
     def __init__(self, plan: Plan, launches: Sequence[PlannedLaunch], estimate: TimeEstimate, out: TextIO) -> None:
         from rich.console import Console  # noqa: PLC0415 - logs do not need it
@@ -126,7 +124,6 @@ class BarProgress(LineProgress):
 def make_progress(
     plan: Plan, launches: Sequence[PlannedLaunch], estimate: TimeEstimate, out: TextIO | None = None
 ) -> LineProgress:
-    """A bar for a terminal, lines for a log. The default of `out` is stderr, because stdout is for
-    results."""
+    """A bar for a terminal, lines for a log; by default on stderr, since stdout is for results."""
     out = out or sys.stderr
     return (BarProgress if out.isatty() else LineProgress)(plan, launches, estimate, out)

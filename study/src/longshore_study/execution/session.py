@@ -1,5 +1,4 @@
-"""Runs a session of a study for the commands `run` and `resume`: options, set-up, summary, and exit
-status. launch_runner.py runs the launches."""
+"""Runs a session for `run` and `resume`: options, set-up, summary, and exit status."""
 
 import argparse
 import shlex
@@ -23,8 +22,8 @@ from longshore_study.execution.progress import make_progress
 from longshore_study.execution.session_folder import Target, store_study_file
 from longshore_study.execution.session_lock import session_lock
 from longshore_study.execution.turns import StateRun, Turn, in_turns, states_of
-from longshore_study.host.cores import available_cpus
 from longshore_study.host.doctor import WARN, load_average
+from longshore_study.host.machine import available_cpus
 from longshore_study.planning.plan import Plan, PlannedLaunch, make_plan, missing_programs
 from longshore_study.planning.time_estimate import TimeEstimate
 from longshore_study.store.launch_store import Store, folder_name
@@ -115,8 +114,7 @@ def _of_nodes(plan: Plan, launches: list[PlannedLaunch], nodes: int | None) -> l
 def _run_locked(
     args: argparse.Namespace, states: Sequence[StateRun], turns: list[Turn], deadline: float | None
 ) -> int | None:
-    """Locks the session and runs `turns`. Returns the exit status if the user or the time limit
-    stopped the session, and None otherwise."""
+    """Locks the session and runs `turns`. Returns the exit status if they were stopped."""
     part = f"{args.only_nodes} nodes" if args.only_nodes is not None else ""
     with ExitStack() as stack:
         locks = []
@@ -202,10 +200,8 @@ def print_summaries(
 ) -> None:
     """Prints what ran, for each state of the session."""
     if args.json:
-        answers = [
-            _document(target, summary, stopped, state_left)
-            for (target, summary), state_left in zip(states, left or [0] * len(states), strict=True)
-        ]
+        lefts = left or [0] * len(states)
+        answers = [_document(*state, stopped, state_left) for state, state_left in zip(states, lefts, strict=True)]
         print_json(answers[0] if len(answers) == 1 else {"schema": 1, "turns": answers})
         return
     for target, summary in states:
@@ -251,17 +247,15 @@ def _print_summary(target: Target, summary: Summary) -> None:
 
 
 def print_commands(args: argparse.Namespace, turns: Sequence[Turn]) -> None:
-    """Prints the commands, one per line, as a user would type them. In turns, a comment says the
-    tag."""
-    tags = {turn.state.target.tag for turn in turns}
+    """Prints the commands as a user would type them. In turns, a comment says the tag."""
+    tags = [turn.state.target.tag for turn in turns]
+    commands = [(turn.command, tag if len(set(tags)) > 1 else "") for turn, tag in zip(turns, tags, strict=True)]
     if args.json:
         rows = [
-            {"command": c.argv, **attributes(c, "environment binding")}
-            | ({"tag": turn.state.target.tag} if len(tags) > 1 else {})
-            for turn in turns
-            for c in [turn.command]
+            {"command": command.argv, **attributes(command, "environment binding")} | ({"tag": tag} if tag else {})
+            for command, tag in commands
         ]
         print_json({"schema": 1, "launches": rows})
         return
-    for turn in turns:
-        print(turn.command.line + (f"  # {turn.state.target.tag}" if len(tags) > 1 else ""))
+    for command, tag in commands:
+        print(command.line + (f"  # {tag}" if tag else ""))

@@ -1,5 +1,4 @@
-"""The files in the folder of a session besides the launches: copies of the study file, and the
-records of the current launch."""
+"""Files beside the launches of a session: copies of study files, and the running launch."""
 
 import os
 from collections.abc import Iterator
@@ -36,8 +35,7 @@ class Target:
 
 
 def scratch_file(target: Target) -> Path:
-    """The hidden file for the records of the current launch. The file is in the store, because rank
-    0 must be able to write it from its node."""
+    """The hidden file for the records of the current launch, which rank 0 writes from its node."""
     return (target.folder / f".launch.{process_namespace()}.{os.getpid()}.tmp").absolute()
 
 

@@ -76,8 +76,7 @@ def session_lock(folder: Path, session: str, part: str = "", *, wait: bool = Fal
 
 
 def _wait_for_heartbeats(folder: Path, session: str, part: str) -> None:
-    """Waits until all locks of other machines have expired. Raises LongshoreError if a process of
-    another machine sends a heartbeat."""
+    """Waits until locks of other machines have expired. Raises LongshoreError for a live one."""
     own = _lock_file(folder)
     heartbeats: dict[Path, float] = {}
     while True:
@@ -98,7 +97,9 @@ def _lock_file(folder: Path) -> Path:
 
 
 def _take(folder: Path, session: str, part: str) -> Path:
-    _clean(folder)
+    for path in folder.glob(f".*.{glob.escape(process_namespace())}.*.tmp"):
+        if not _is_longshore(path.name.split(".")[-2]):  # the file of a killed process
+            path.unlink(missing_ok=True)
     file = _lock_file(folder)
     for left in reversed(range(_TRIES)):
         _refuse_others(folder, file, session, part)
@@ -114,12 +115,6 @@ def _take(folder: Path, session: str, part: str) -> Path:
                 raise
             time.sleep(random.uniform(0.02, 0.3))  # noqa: S311 - not for security
     return file
-
-
-def _clean(folder: Path) -> None:
-    for path in folder.glob(f".*.{glob.escape(process_namespace())}.*.tmp"):
-        if not _is_longshore(path.name.split(".")[-2]):
-            path.unlink(missing_ok=True)
 
 
 def _refuse_others(folder: Path, own: Path, session: str, part: str) -> None:
@@ -144,11 +139,9 @@ def _refuse_others(folder: Path, own: Path, session: str, part: str) -> None:
             f"session {session} is being run by process {content.get('pid', path.name.split('.')[-2])}{where}{last}; "
             "wait for it, or name another --session"
         )
-        raise (
-            LongshoreError(message)
-            if same_machine
-            else _SilentLockError(message, path, heartbeat, _DEAD_AFTER_SECONDS - age)
-        )
+        if same_machine:
+            raise LongshoreError(message)
+        raise _SilentLockError(message, path, heartbeat, _DEAD_AFTER_SECONDS - age)
 
 
 def _now(folder: Path) -> float:
@@ -162,8 +155,7 @@ def _now(folder: Path) -> float:
 
 
 def _is_longshore(process_id: str) -> bool:
-    """Whether the process lives and runs longshore. The system may have reused the number of a dead
-    process."""
+    """Whether the process lives and runs longshore; its number may belong to another one now."""
     try:
         return b"longshore" in Path("/proc", process_id, "cmdline").read_bytes()
     except OSError:

@@ -43,8 +43,7 @@ class Turn:
 
 
 def states_of(study: Study, tags: Sequence[str]) -> list[str]:
-    """The tags in the order of the study file. Raises UsageError unless the study can run these
-    states in turns."""
+    """The tags in the order of the study file. Raises UsageError unless they can run in turns."""
     for tag in tags:
         if tag not in study.states:
             remedy = f"write what is different in this state as [states.{tag}]; an empty table changes nothing"

@@ -1,2 +1,1 @@
-"""Describes this machine: cores, MPI libraries, communication stacks, and faults that spoil
-measurements. Imports base."""
+"""Describes this machine, its MPI libraries and stacks, and faults. Imports base."""

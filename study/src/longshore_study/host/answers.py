@@ -1,7 +1,5 @@
 """Asks short programs of this machine, such as `mpirun --version`, and reads what they print."""
 
-from __future__ import annotations
-
 import subprocess
 from collections.abc import Sequence
 
@@ -9,8 +7,7 @@ _SECONDS = 60
 
 
 def answer_of(argv: Sequence[str]) -> subprocess.CompletedProcess[str] | None:
-    """The exit status, stdout and stderr of a program. None if the program cannot be run, or does
-    not end within a minute."""
+    """Exit status, stdout and stderr of a program. None if it cannot run, or takes a minute."""
     try:
         return subprocess.run(  # noqa: S603 - a list of words, without a shell
             argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", timeout=_SECONDS,

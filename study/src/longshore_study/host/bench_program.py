@@ -1,7 +1,5 @@
 """Finds the longshore-bench that a study runs."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import sys
@@ -14,8 +12,7 @@ BENCH = "longshore-bench"
 
 
 def find_bench(asked_for: str | None = None, environment: Mapping[str, str] | None = None) -> str:
-    """The path of longshore-bench. Searches `asked_for`, LONGSHORE_BENCH, the folder of the
-    `longshore` script, and PATH, in this order."""
+    """longshore-bench: `asked_for`, LONGSHORE_BENCH, beside the `longshore` script, or in PATH."""
     environment = os.environ if environment is None else environment
     for source, name in (("--bench", asked_for), ("LONGSHORE_BENCH", environment.get("LONGSHORE_BENCH"))):
         if name:

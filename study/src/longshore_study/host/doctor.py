@@ -2,8 +2,6 @@
 returns a state (ok, warn or unknown), the value found, and advice. If a file of the system is
 missing, the state is unknown ("not supported on this system"), never an error."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import sys
@@ -11,8 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from longshore_study.host.cores import available_cores, available_cpus
-from longshore_study.host.machine import Machine
+from longshore_study.host.machine import Machine, available_cores, available_cpus
 from longshore_study.host.mpi import find_mpi
 
 OK, WARN, UNKNOWN = "ok", "warn", "unknown"
@@ -167,12 +164,9 @@ def cpu_quota(machine: Machine) -> CheckResult:
 def memory_limit(machine: Machine) -> CheckResult:
     check = "memory limit"
     names = {1: "memory.limit_in_bytes", 2: "memory.max"}
-    texts = [
-        text
-        for version, folder in _control_groups(machine, "memory")
-        if (text := machine.text(f"{folder}/{names[version]}"))
-    ]
-    total = _memory_total(machine)
+    files = [f"{folder}/{names[version]}" for version, folder in _control_groups(machine, "memory")]
+    texts = [text for file in files if (text := machine.text(file))]
+    total = next((int(size) * 1024 for size in machine.lines("proc/meminfo", "MemTotal:")), 0)
     if not texts or not total:
         return CheckResult(check, UNKNOWN, "no cgroup limit is visible")
     limit = min((int(text) for text in texts if text.isdigit()), default=total)
@@ -185,10 +179,9 @@ def memory_limit(machine: Machine) -> CheckResult:
 def system_call_filter(machine: Machine) -> CheckResult:
     """Whether a filter (seccomp) may refuse system calls. Containers have such a filter."""
     check = "system call filter"
-    status = machine.text("proc/self/status")
-    if status is None:
+    if machine.text("proc/self/status") is None:
         return CheckResult(check, UNKNOWN, NOT_SUPPORTED)
-    mode = next((line.split()[1] for line in status.splitlines() if line.startswith("Seccomp:")), None)
+    mode = next(machine.lines("proc/self/status", "Seccomp:"), None)
     if mode is None:
         return CheckResult(check, UNKNOWN, "the kernel does not tell")
     if mode == "0":
@@ -240,8 +233,7 @@ _BATCH = {
     "PBS": ("qsub", ("PBS_JOBID",), "pbs-batch", "qsub -I"),
     "Flux": ("flux", ("FLUX_URI",), "flux-batch", "flux alloc"),
 }
-"""For each batch system: its submit program, the environment variables of its jobs, the `kind` in a
-study file, and the command that allocates nodes."""
+"""Of batch systems: submit program, variables of jobs, `kind` in a study file, allocation."""
 
 
 def allocation(environment: Mapping[str, str]) -> CheckResult:
@@ -295,13 +287,6 @@ def _control_groups(machine: Machine, controller: str) -> list[tuple[int, str]]:
         folders = [folder for folder in (group, *group.parents) if folder.is_relative_to(top)]
         found += [(1 if controllers else 2, str(folder)) for folder in folders]
     return found
-
-
-def _memory_total(machine: Machine) -> int:
-    for line in (machine.text("proc/meminfo") or "").splitlines():
-        if line.startswith("MemTotal:"):
-            return int(line.split()[1]) * 1024
-    return 0
 
 
 def python_and_system() -> dict[str, str]:

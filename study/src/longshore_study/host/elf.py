@@ -1,7 +1,4 @@
-"""Reads the build-id, the needed libraries and the run paths of an executable or library, since
-readelf is not on every node."""
-
-from __future__ import annotations
+"""Reads build-id and needed libraries of a program: not every node has readelf."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,14 +6,10 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class ElfInfo:
-    """What the loader needs to know of a file. All fields are empty if the file is unreadable or
-    not an ELF file, such as a script."""
+    """Facts of an executable or library. All is empty for a script or unreadable file."""
 
     build_id: str | None = None
     needed: list[str] = field(default_factory=list)
-    """The names of the needed libraries."""
-    run_path: list[str] = field(default_factory=list)
-    """The folders to search for the needed libraries, in order."""
 
 
 def read_info(path: str | Path) -> ElfInfo:
@@ -31,12 +24,6 @@ def read_info(path: str | Path) -> ElfInfo:
             tags = [tag for s in segments if s["p_type"] == "PT_DYNAMIC" for tag in s.iter_tags()]
             notes = (note for s in segments if s["p_type"] == "PT_NOTE" for note in s.iter_notes())
             build_id = next((note["n_desc"] for note in notes if note["n_type"] == "NT_GNU_BUILD_ID"), None)
-            # ld.so(8): RUNPATH comes before RPATH, which the loader ignores if there is a RUNPATH.
-            run_path = [tag.runpath for tag in tags if tag["d_tag"] == "DT_RUNPATH"]
-            run_path += [tag.rpath for tag in tags if tag["d_tag"] == "DT_RPATH"]
-            needed = [tag.needed for tag in tags if tag["d_tag"] == "DT_NEEDED"]
+            return ElfInfo(build_id, [tag.needed for tag in tags if tag["d_tag"] == "DT_NEEDED"])
     except Exception:  # noqa: BLE001 - pyelftools raises any exception for damaged files
         return ElfInfo()
-    origin = str(Path(path).resolve().parent)
-    folders = [part for text in run_path for part in text.split(":") if part]
-    return ElfInfo(build_id, needed, [part.replace("${ORIGIN}", origin).replace("$ORIGIN", origin) for part in folders])

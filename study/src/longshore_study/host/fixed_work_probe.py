@@ -6,8 +6,6 @@ kernel, or another virtual machine used the core. This is the fixed work quantum
 Sottile and Minnich, "Analysis of microbenchmarks for performance tuning of clusters", Cluster 2004.
 """
 
-from __future__ import annotations
-
 import json
 import statistics
 import subprocess

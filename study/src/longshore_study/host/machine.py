@@ -1,7 +1,7 @@
-"""The files in which the system describes itself."""
+"""The files in which the system describes itself, and the cores that this process may use."""
 
-from __future__ import annotations
-
+import os
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,8 +26,33 @@ class Machine:
         except ValueError:
             return None
 
+    def lines(self, path: str, name: str) -> Iterator[str]:
+        """The first word behind `name` in each line of a file that begins with it."""
+        lines = (self.text(path) or "").splitlines()
+        return (words[1] for words in map(str.split, lines) if words[:1] == [name] and len(words) > 1)
+
     def matching(self, pattern: str) -> list[str]:
         try:
             return sorted(str(path.relative_to(self.root)) for path in self.root.glob(pattern.lstrip("/")))
         except OSError:
             return []
+
+
+def available_cores() -> int:
+    """Cores (not hardware threads) that this process may use."""
+    allowed = available_cpus()
+    cores = set()
+    for cpu in allowed:
+        topology = Path(f"/sys/devices/system/cpu/cpu{cpu}/topology")
+        try:
+            cores.add((topology / "physical_package_id").read_text() + (topology / "core_id").read_text())
+        except OSError:
+            cores.add(f"cpu {cpu}")
+    return max(1, len(cores))
+
+
+def available_cpus() -> list[int]:
+    """Hardware threads that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return sorted(os.sched_getaffinity(0))
+    return list(range(os.cpu_count() or 1))

@@ -1,13 +1,11 @@
 """Finds the MPI launcher of this machine, its kind, and the options that each kind needs."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from dataclasses import dataclass
 from functools import cache
 
-from longshore_study.host import cores
+from longshore_study.host import machine
 from longshore_study.host.answers import answer_of
 
 OPEN_MPI, MPICH, INTEL, UNKNOWN = "Open MPI", "MPICH", "Intel MPI", "unknown"
@@ -71,7 +69,7 @@ def placement(mpi: Mpi, ranks: int, nodes: int | None) -> list[str]:
     """
     per_node = ranks if nodes is None else -(-ranks // nodes)
     if mpi.kind == OPEN_MPI:
-        oversubscribe = ["--oversubscribe"] if per_node > cores.available_cores() else []
+        oversubscribe = ["--oversubscribe"] if per_node > machine.available_cores() else []
         return oversubscribe if nodes is None else [*oversubscribe, "--map-by", f"ppr:{per_node}:node"]
     return ["-ppn", str(per_node)] if nodes is not None and mpi.kind in (MPICH, INTEL) else []
 

@@ -2,8 +2,6 @@
 the program, the launcher and the environment that belong together. The folder STACKS, which all
 nodes of a cluster must share, is LONGSHORE_STACKS, else ~/.local/share/longshore/stacks."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import os
@@ -38,7 +36,6 @@ class Build:
     name: str
     """The name of the stack when it was built, and of its folder."""
     bench: str
-    """The path of longshore-bench."""
     mpirun: str
     own_environment: dict[str, str] = field(default_factory=dict)
     """The variables that the stack needs, without search paths."""
@@ -48,13 +45,11 @@ class Build:
 
     @property
     def launch_environment(self) -> dict[str, str]:
-        """The variables to set for a launch: `own_environment`, and `paths` in front of the current
-        search paths."""
+        """The variables of a launch: `own_environment`, and `paths` before the search paths."""
         return with_paths(self.own_environment, self.paths)
 
     def as_json(self) -> dict[str, Any]:
-        """The content of stack.json. Its key `environment` holds `own_environment` without search
-        paths, which depend on the environment of the launch."""
+        """The content of stack.json, without search paths, which depend on the launch."""
         own = {"environment": self.own_environment}
         return attributes(self, "name bench mpirun") | own | attributes(self, "paths version")
 
@@ -116,8 +111,7 @@ def _read(path: Path) -> Build | None:
 
 
 def find_source(asked_for: str | None = None) -> Path:
-    """The source tree of Longshore: `asked_for`, else the tree that contains this file or the
-    current folder."""
+    """The source tree: `asked_for`, else the tree around this file or the current folder."""
     if asked_for is not None:
         if not _is_source(Path(asked_for)):
             raise UsageError(
@@ -142,8 +136,7 @@ def _is_source(folder: Path) -> bool:
 
 
 def build_stack(stack: Stack, source: Path, *, jobs: int, verbose: bool = False) -> Build:
-    """Configures and builds longshore-bench with the stack's compiler wrapper, runs it once, and
-    writes stack.json."""
+    """Builds longshore-bench with the stack's compiler, runs it once, and writes stack.json."""
     try:
         return _build_stack(stack, source, jobs=jobs, verbose=verbose)
     except OSError as error:
@@ -189,8 +182,7 @@ def _build_stack(stack: Stack, source: Path, *, jobs: int, verbose: bool) -> Bui
 
 
 def _run(argv: list[str], environment: dict[str, str], log: Path, *, verbose: bool) -> None:
-    """Runs a step of the build, with its output in `log`, or on the terminal if `verbose`. Raises
-    LongshoreError if the step does not start or fails."""
+    """Runs a step of the build, with output in `log`, or on the terminal. Raises LongshoreError."""
     with log.open("a", encoding="utf-8") as file:
         file.write(f"$ {' '.join(argv)}\n")
         file.flush()
@@ -207,8 +199,7 @@ def _run(argv: list[str], environment: dict[str, str], log: Path, *, verbose: bo
 
 
 def _first_error(lines: list[str]) -> str:
-    """The first line with an error and the next lines, in which CMake describes the error. If no
-    line looks like an error, the last lines of the log."""
+    """The first line with an error and those that describe it, or else the end of the log."""
     error = next((index for index, line in enumerate(lines) if _ERROR_LINE.search(line)), None)
     first = max(0, len(lines) - _SHOWN_LINES) if error is None else error
     shown = [" ".join(line.split()) for line in lines[first:] if line.strip()][:_SHOWN_LINES]

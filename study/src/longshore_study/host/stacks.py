@@ -2,8 +2,6 @@
 --search, PATH, environment variables such as MPI_HOME, and the usual folders. The version comes
 from the launcher, the version of the standard from the header file."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -48,8 +46,7 @@ class Stack:
 
 
 def find_stacks(search: Iterable[str] = ()) -> list[Stack]:
-    """All stacks without duplicates, MPI first. Two installations of one version have one name:
-    `stack_builds.with_unique_names` tells them apart."""
+    """All stacks without duplicates, MPI first; names may be equal (see `with_unique_names`)."""
     folders = list(dict.fromkeys(_bin_folders(search)))
     modules = available_modules()
     stacks: dict[tuple[str, str], Stack] = {}
@@ -104,15 +101,11 @@ def _mpi(mpi: Mpi, folder: Path, modules: list[str]) -> Stack:
         compiler=compiler,
         modules=_fitting(modules, {"openmpi": ("openmpi", "ompi", "hpcx"), "mpich": ("mpich", "mvapich"),
                                    "impi": ("impi", "intel-mpi", "intelmpi")}[short], version),
-        environment=_environment(mpi.kind, prefix),
+        environment=(
+            {"I_MPI_ROOT": str(prefix), "FI_PROVIDER_PATH": str(prefix / "lib")} if mpi.kind == INTEL else {}
+        ),
         paths=_paths(prefix),
     )  # fmt: skip
-
-
-def _environment(kind: str, prefix: Path) -> dict[str, str]:
-    if kind != INTEL:
-        return {}
-    return {"I_MPI_ROOT": str(prefix), "FI_PROVIDER_PATH": str(prefix / "lib")}
 
 
 def _paths(prefix: Path) -> dict[str, list[str]]:
@@ -124,26 +117,19 @@ def _paths(prefix: Path) -> dict[str, list[str]]:
 
 
 def with_paths(environment: Mapping[str, str], paths: Mapping[str, list[str]]) -> dict[str, str]:
-    """`environment` and the search paths. Each search path has its folders of `paths` in front of
-    its current value."""
-    joined = {
-        name: os.pathsep.join([*folders, *([os.environ[name]] if os.environ.get(name) else [])])
-        for name, folders in paths.items()
-        if folders
+    """`environment`, and the current search paths with the folders of `paths` in front."""
+    current = {name: os.environ.get(name) for name in paths}
+    return {
+        **environment,
+        **{name: os.pathsep.join(filter(None, [*new, current[name]])) for name, new in paths.items() if new},
     }
-    return {**environment, **joined}
 
 
 def _headers(compiler: str | None, prefix: Path) -> list[Path]:
     """Folders of header files: the folders of the compiler wrapper, then PREFIX/include."""
-    folders = []
-    for option in ("-show", "--showme:compile"):
-        folders += (
-            [Path(word[2:]) for word in output_of([compiler, option]).split() if word.startswith("-I")]
-            if compiler
-            else []
-        )
-    return [*folders, prefix / "include"]
+    options = ("-show", "--showme:compile") if compiler else ()
+    words = [word for option in options for word in output_of([str(compiler), option]).split()]
+    return [*(Path(word[2:]) for word in words if word.startswith("-I")), prefix / "include"]
 
 
 def _standard(folders: Iterable[Path], header: str, define: str) -> str | None:

@@ -10,14 +10,12 @@ repetitions. The printed form has no number of elements, but the rounded size of
 BabelStream reports only wrong results, so all other results count as unverified.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import Any
 
-from longshore_study.importers.imported import Imported, Options, Source, aggregate_result, whole_records
-from longshore_study.importers.run_texts import finite_number, runs_of, whole
+from longshore_study.importers.imported import Imported, Options, Source, aggregate_result, known, whole_records
+from longshore_study.importers.run_texts import finite_number, integer, runs_of, whole, word
 from longshore_study.importers.stream import kernel_result
 from longshore_study.store import records
 from longshore_study.store.records import Record
@@ -52,32 +50,22 @@ def _imported(run: Source, options: Options) -> Imported:
     alone = kernels == {"nstream"} or (kernels == {"triad"} and "mean_bandwidth" in results[0]["metrics"])
     why_incomplete = f"BabelStream's output ends without {', '.join(missing)}" if missing and not alone else None
     run.refuse_incomplete(why_incomplete, options)
-    cell: dict[str, Any] = {"program": "babelstream", "nodes": 1, "ranks": 1}
-    program = {"name": "BabelStream", "version": _word(r"^Version:[ \t]*(\S+)", text)}
-    implementation = _word(r"^Implementation:[ \t]*(.*\S)", text)
-    if implementation:
-        cell["implementation"] = implementation
-    device = _word(r"^Using \w+ device[ \t]*(.*\S)", text)
-    header = {"program": program, "device": device, "nodes": 1, "ranks": 1}
+    program = {"name": "BabelStream", "version": word(r"^Version:[ \t]*(\S+)", text)}
+    implementation = word(r"^Implementation:[ \t]*(.*\S)", text)
+    cell = known(program="babelstream", nodes=1, ranks=1, implementation=implementation)
+    header = {"program": program, "device": word(r"^Using \w+ device[ \t]*(.*\S)", text), "nodes": 1, "ranks": 1}
     return Imported(cell, whole_records(header, results), why_incomplete=why_incomplete)
-
-
-def _word(pattern: str, text: str) -> str | None:
-    match = re.search(pattern, text, re.MULTILINE)
-    return match[1] if match else None
 
 
 def _printed_results(run: Source) -> Iterator[Record]:
     text = run.text
-    precision, size = _word(r"^Precision:[ \t]*(\w+)", text), _word(r"^Array size:[ \t]*([\d.]+ Mi?B)", text)
-    elements = _word(r"^Number of elements:[ \t]*(\d+)", text)
-    settings: dict[str, Any] = {"scope": "ep", "type": precision or "double"}
-    if elements:
-        settings["elements"] = int(elements)
-    elif size:
-        settings["array"] = size
-    count = _word(r"^Running \w+ (\d+) times", text)
-    more: dict[str, Any] = {"repetitions": int(count) if count else 1, "verified": _verified(text)}
+    elements = integer(r"^Number of elements:[ \t]*(\d+)", text)
+    array = word(r"^Array size:[ \t]*([\d.]+ Mi?B)", text) if elements is None else None
+    precision = word(r"^Precision:[ \t]*(\w+)", text) or "double"
+    settings = known(scope="ep", type=precision, elements=elements, array=array)
+    more: dict[str, Any] = {
+        "repetitions": integer(r"^Running \w+ (\d+) times", text) or 1, "verified": _verified(text),
+    }  # fmt: skip
     if head := _HEAD.search(text):
         factor = _gigabytes(run, head)
         for match in _LINE.finditer(text, head.end()):

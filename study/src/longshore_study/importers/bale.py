@@ -12,8 +12,6 @@ in ig (index and answer) and 8 bytes in histo. JSON lacks the number of PEs per 
 bale ran with -c; otherwise bale prints a bandwidth of 0.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -30,8 +28,7 @@ APPS = {"ig": ("gather", 16, "num_requests_per_pe"), "histo": ("histogram", 8, "
 """Our operation for each app, the bytes per request, and the name of the number of requests."""
 MODELS = {"AGP": ("agp", 1), "AGI": ("agp", 1), "Exstack": ("exstack", 2), "Exstack2": ("exstack2", 4),
           "Conveyor": ("conveyor", 8)}  # fmt: skip
-"""Our strategy for each printed name, and its bit in the line "Models Mask". AGI is the old name of
-AGP."""
+"""Our strategy for each printed name, and its bit in "Models Mask". AGI is the old name of AGP."""
 _ALL_MODELS = 15
 
 _COMMAND = re.compile(r"Running command on\s+(\d+)\s+PEs?:\s*(\S+)(.*)")
@@ -113,7 +110,8 @@ def _from_text(printed: Source, options: Options, command: re.Match[str]) -> Imp
     results = [_printed_result(printed, run, match, printed_bandwidths, verified=verified) for match in figures]
     # A file with several runs has a version above the command of each run.
     version = next(reversed([*_VERSION.finditer(printed.before)]), None)
-    transport = {"name": _library(version), "library": version[2] if version else None}
+    library = version[2] if version else None
+    transport = {"name": "upc" if "upc" in (library or "").lower() else "shmem", "library": library}
     warnings = [] if verified else [f"{printed.name}: bale reports wrong results"]
     argv = [command[2], *command[3].split()]
     return run.imported(version and version[1], transport, results, why_incomplete, warnings, argv=argv)
@@ -154,23 +152,16 @@ def _printed_result(
     )
 
 
-def _library(version: re.Match[str] | None) -> str:
-    return "upc" if version and "upc" in version[2].lower() else "shmem"
-
-
 def _from_json(printed: Source, options: Options) -> Imported:
     why_incomplete = None if printed.text.endswith("}") else "bale's object is cut short: the run did not finish"
     printed.refuse_incomplete(why_incomplete, options)
     values: dict[str, Any] = dict(_PAIR.findall(printed.text)) if why_incomplete else parsed(printed, printed.text)
 
     def count(key: str) -> int:
-        try:
-            number = int(values[key])
-        except (KeyError, TypeError, ValueError):
-            number = 0
-        if number < 1:
+        found = str(values.get(key, ""))
+        if not found.isdecimal() or int(found) < 1:
             raise printed.error(0, f"bale's object has no number '{key}'")
-        return number
+        return int(found)
 
     operation, request_bytes, requests_key = _app(printed, str(values.get("app", "")))
     keys = {"requests": requests_key, "table": "table_size_per_pe", "buffer_items": "buf_cnt"}

@@ -11,20 +11,15 @@ The throughput is our exchange_bandwidth: all halos of all ranks, read once and 
 file has the command line, --domain, --halo and --nfields become factors.
 """
 
-from __future__ import annotations
-
 import re
-from typing import Any
 
-from longshore_study.importers.fortran import NUMBER, value
-from longshore_study.importers.imported import Imported, Options, Source, aggregate_result, whole_records
-from longshore_study.importers.run_texts import integer, runs_of
+from longshore_study.importers.imported import Imported, Options, Source, aggregate_result, known, whole_records
+from longshore_study.importers.run_texts import NUMBER, fortran_value, integer, runs_of, word
 from longshore_study.store import records
 
 _BEGIN = re.compile(
     r"^(?:running on \d+ ranks|repetitions[ \t]+\d+)[ \t]*$(?:\s*^repetitions[ \t]+\d+[ \t]*$)?", re.MULTILINE
 )
-_TRIPLE = r"--{}[ =]+(\d+)[ ,]+(\d+)[ ,]+(\d+)"
 _COMMAND_REACH = 4000
 """The command line is at most so many characters above the output."""
 
@@ -35,10 +30,10 @@ def read(source: Source, options: Options) -> list[Imported]:
 
 def _imported(run: Source, options: Options) -> Imported:
     def line(name: str) -> float:
-        match = re.search(rf"^{re.escape(name)}[ \t]*({NUMBER})[ \t]*$", run.text, re.MULTILINE)
-        if match is None:
+        found = word(rf"^{re.escape(name)}[ \t]*({NUMBER})[ \t]*$", run.text)
+        if found is None:
             raise run.error_at_end(f"the output ends without '{name}'")
-        return value(match[1])
+        return fortran_value(found)
 
     load, median, throughput = line("load (bytes)"), line("median (s)"), line("tp. median (GB/s)")
     best = line("tp. max (GB/s)")
@@ -46,28 +41,29 @@ def _imported(run: Source, options: Options) -> Imported:
         raise run.error(0, f"{throughput} GB/s is not the load by the median time; was the file edited?")
     before = run.before[-_COMMAND_REACH:]
     ranks = integer(r"running on (\d+) ranks", before + run.text) or options.ranks
-    variant: dict[str, Any] = {}
-    if domain := re.search(_TRIPLE.format("domain"), before):
-        variant["domain"] = [int(domain[group]) for group in (1, 2, 3)]
-    for option, factor in (("halo", "halo"), ("nfields", "fields")):
-        if (level := integer(rf"--{option}[ =]+(\d+)", before)) is not None:
-            variant[factor] = level
-    if grid := re.search(_TRIPLE.format("MPICart"), before):
-        variant |= {"grid": [int(grid[group]) for group in (1, 2, 3)], "placement": "cart"}
-    failed = "check failed!!!!" in before + run.text
+    grid = _triple("MPICart", before)
+    variant = known(
+        domain=_triple("domain", before), halo=integer(r"--halo[ =]+(\d+)", before),
+        fields=integer(r"--nfields[ =]+(\d+)", before), grid=grid, placement=grid and "cart",
+    )  # fmt: skip
+    metrics = {
+        "exchange_bandwidth": records.metric(throughput, "GB/s"),
+        "best_exchange_bandwidth": records.metric(best, "GB/s"),
+    }
     result = aggregate_result(
-        "halo", variant,
-        {
-            "exchange_bandwidth": records.metric(throughput, "GB/s"),
-            "best_exchange_bandwidth": records.metric(best, "GB/s"),
-        },
-        verified=False if failed else None, repetitions=integer(r"repetitions[ \t]+(\d+)", run.text) or 1,
+        "halo", variant, metrics, verified=False if "check failed!!!!" in before + run.text else None,
+        repetitions=integer(r"repetitions[ \t]+(\d+)", run.text) or 1,
         seconds={"median": median, "p5": line("5% centile (s)"), "p95": line("95% centile (s)")},
         traffic={"payload_bytes": round(load / 2)},
         original={"name": "tp. median", "value": throughput, "unit": "GB/s"},
     )  # fmt: skip
-    cell: dict[str, Any] = {"program": "cartex", "transport": "mpi", **({"ranks": ranks} if ranks else {})}
-    if nodes := options.nodes_of(ranks):
-        cell |= {"nodes": nodes, "ranks_per_node": options.ranks_per_node}
-    header = {"program": {"name": "cartex"}, "transport": {"name": "mpi"}, "ranks": ranks, "nodes": cell.get("nodes")}
+    nodes = options.nodes_of(ranks)
+    per_node = options.ranks_per_node if nodes else None
+    cell = known(program="cartex", transport="mpi", ranks=ranks, nodes=nodes, ranks_per_node=per_node)
+    header = {"program": {"name": "cartex"}, "transport": {"name": "mpi"}, "ranks": ranks, "nodes": nodes}
     return Imported(cell, whole_records(header, [result]))
+
+
+def _triple(option: str, text: str) -> list[int] | None:
+    found = re.search(rf"--{option}[ =]+(\d+)[ ,]+(\d+)[ ,]+(\d+)", text)
+    return [int(number) for number in found.groups()] if found else None

@@ -10,12 +10,9 @@ number of tasks per node is not printed. It is computed as seconds x GB/s / (16 
 a task).
 """
 
-from __future__ import annotations
-
 import re
-from typing import Any
 
-from longshore_study.importers.imported import Imported, Options, Source, aggregate_result, whole_records
+from longshore_study.importers.imported import Imported, Options, Source, aggregate_result, known, whole_records
 from longshore_study.importers.run_texts import parts_of
 from longshore_study.store import records
 from longshore_study.store.records import Record
@@ -58,10 +55,8 @@ def _imported(run: Source, options: Options, command: re.Match[str]) -> Imported
     if not figures:
         raise run.error_at_end("the output of Chapel's ig ends before the first result")
     nodes = int(locales[1])
-    cell: dict[str, Any] = {"program": "chapel-ig", "transport": "chapel", "nodes": nodes}
     tasks = _tasks_per_node(figures, int(requests[1])) if requests else None
-    if tasks:
-        cell["tasks_per_node"] = tasks
+    cell = known(program="chapel-ig", transport="chapel", nodes=nodes, tasks_per_node=tasks)
     results = [_result(run, table, requests and int(requests[1]), match) for match in figures]
     header = {
         "program": {"name": program}, "transport": {"name": "chapel"}, "nodes": nodes,
@@ -71,8 +66,7 @@ def _imported(run: Source, options: Options, command: re.Match[str]) -> Imported
 
 
 def _tasks_per_node(figures: list[re.Match[str]], requests: int) -> int | None:
-    """The number of tasks on a node, from the printed seconds and GB/s, if each task has `requests`
-    requests. None if the result is not a whole number."""
+    """The tasks on a node, from seconds, GB/s and `requests` of each. None if it is no integer."""
     counts = [float(match[2]) * float(match[3]) * 1e9 / (REQUEST_BYTES * requests) for match in figures]
     nearest = [round(count) for count in counts]
     fits = all(abs(count - near) < 0.01 * near + 0.05 for count, near in zip(counts, nearest, strict=True))
@@ -83,12 +77,6 @@ def _result(run: Source, table: dict[str, str], requests: int | None, match: re.
     seconds, bandwidth = float(match[2]), float(match[3])
     if seconds <= 0.0 or bandwidth <= 0.0:
         raise run.error(match.start(), "a result of 0 is too small to be printed; use more requests")
-    variant: dict[str, Any] = {"operation": "gather", "strategy": STRATEGIES[match[1]], **table}
-    if requests is not None:
-        variant["requests"] = requests
-    return aggregate_result(
-        "gather",
-        variant,
-        {"injection_bandwidth": records.metric(bandwidth, "GB/s")},
-        seconds={"median": seconds},
-    )
+    variant = known(operation="gather", strategy=STRATEGIES[match[1]], **table, requests=requests)
+    metrics = {"injection_bandwidth": records.metric(bandwidth, "GB/s")}
+    return aggregate_result("gather", variant, metrics, seconds={"median": seconds})

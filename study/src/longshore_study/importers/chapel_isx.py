@@ -14,14 +14,10 @@ The mean of `total` is our total_seconds. Our keys_per_second is the number of k
 maximum of `total`, the time of the slowest trial.
 """
 
-from __future__ import annotations
-
 import re
-from typing import Any
 
-from longshore_study.importers.fortran import NUMBER, value
-from longshore_study.importers.imported import Imported, Options, Source, aggregate_result, whole_records
-from longshore_study.importers.run_texts import integer, runs_of
+from longshore_study.importers.imported import Imported, Options, Source, aggregate_result, known, whole_records
+from longshore_study.importers.run_texts import NUMBER, fortran_value, integer, runs_of
 from longshore_study.store import records
 
 _BEGIN = re.compile(r"^scaling mode = (strong|weakISO|weak)\s*$", re.MULTILINE)
@@ -47,14 +43,14 @@ def _imported(run: Source, options: Options, mode: str) -> Imported:
     if not tasks or not keys or not total_keys:
         raise run.error(0, "numBuckets, total keys and keys per bucket are missing; run without --printConfig=false")
     try:
-        mean, largest = value(times["total"][2]), value(times["total"][4])
-        phases = {_PHASES[name]: value(match[2]) for name, match in times.items() if name in _PHASES}
+        mean, largest = fortran_value(times["total"][2]), fortran_value(times["total"][4])
+        phases = {_PHASES[name]: fortran_value(match[2]) for name, match in times.items() if name in _PHASES}
     except ValueError as error:
         raise run.error(times["total"].start(), str(error)) from None
     if not 0 < mean <= largest * (1 + 1e-6):
         raise run.error(times["total"].start(), f"a mean of {mean} s with a maximum of {largest} s")
-    scaling = {"weak": "weak", "strong": "strong", "weakISO": "weak-iso"}[mode]
-    variant: dict[str, Any] = {"exchange": "put", "order": "round-robin", "scaling": scaling, "keys": keys}
+    scaling = "weak-iso" if mode == "weakISO" else mode
+    variant = {"exchange": "put", "order": "round-robin", "scaling": scaling, "keys": keys}
     metrics = {
         "keys_per_second": records.metric(total_keys / largest, "keys/s"),
         "total_seconds": records.metric(mean, "s", "lower"),
@@ -67,8 +63,7 @@ def _imported(run: Source, options: Options, mode: str) -> Imported:
         seconds={"max": largest, "mean": mean},
         original={"name": "total", "value": mean, "unit": "s"},
     )  # fmt: skip
-    locales = integer(r"(?:-nl|--numLocales)[ =]?(\d+)", run.before)
-    nodes = locales or options.nodes_of(tasks)
-    cell: dict[str, Any] = {"program": "chapel-isx", "ranks": tasks, **({"nodes": nodes} if nodes else {})}
+    nodes = integer(r"(?:-nl|--numLocales)[ =]?(\d+)", run.before) or options.nodes_of(tasks)
+    cell = known(program="chapel-isx", ranks=tasks, nodes=nodes)
     header = {"program": {"name": "Chapel ISx"}, "transport": {"name": "chapel"}, "ranks": tasks, "nodes": nodes}
     return Imported(cell, whole_records(header, [result]))

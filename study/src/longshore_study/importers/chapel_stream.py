@@ -11,14 +11,10 @@ Our best_bandwidth is per node, of the slowest rank. For stream, it is the value
 number of locales; for stream-ep, the minimum.
 """
 
-from __future__ import annotations
-
 import re
-from typing import Any
 
-from longshore_study.importers.fortran import NUMBER
-from longshore_study.importers.imported import Imported, Options, Source, aggregate_result, whole_records
-from longshore_study.importers.run_texts import integer, number, runs_of
+from longshore_study.importers.imported import Imported, Options, Source, aggregate_result, known, whole_records
+from longshore_study.importers.run_texts import NUMBER, integer, number, runs_of
 from longshore_study.store import records
 
 _BEGIN = re.compile(r"^Problem size = ", re.MULTILINE)
@@ -49,29 +45,25 @@ def _imported(run: Source, options: Options) -> Imported:
     if locales < 1:
         raise run.error(0, f"{locales} locales cannot run; was the line 'Number of Locales' edited?")
     problem = integer(r"Problem size = (\d+)", text)
-    variant: dict[str, Any] = {"scope": "global" if total is not None else "ep", "kernel": "triad", "type": "double"}
-    if problem:
-        variant["elements"] = problem // locales
+    variant = known(
+        scope="ep" if total is None else "global", kernel="triad", type="double",
+        elements=problem // locales if problem else None,
+    )  # fmt: skip
     value = total / locales if total is not None else of_locale["min"]
     if value is None or value <= 0:
         raise run.error_at_end("a result of 0 is too small to be printed; use a larger problem")
     metrics = {"best_bandwidth": records.metric(value, "GB/s")}
-    if total is not None:
-        original = {"name": "Performance", "value": total, "unit": "GB/s"}
-    else:
-        original = {"name": "Performance", "value": of_locale["avg"], "unit": "GB/s"}
-        for word in ("max", "avg"):
-            if (bandwidth := of_locale[word]) is not None:
-                metrics[f"locale_bandwidth_{word}"] = records.metric(bandwidth, "GB/s")
+    for word in ("max", "avg"):
+        if (bandwidth := of_locale[word]) is not None and total is None:
+            metrics[f"locale_bandwidth_{word}"] = records.metric(bandwidth, "GB/s")
+    original = {"name": "Performance", "value": of_locale["avg"] if total is None else total, "unit": "GB/s"}
     seconds = number(rf"(?:min|max) \(seconds\) = ({NUMBER})", text) or number(rf"\n\s+min = ({NUMBER})\n", text)
     result = aggregate_result(
         "stream", variant, metrics, verified="Validation: SUCCESS" in text,
         repetitions=integer(r"Number of trials = (\d+)", text) or 1, seconds={"min": seconds}, original=original,
     )  # fmt: skip
-    cell = {
-        "program": "chapel-stream",
-        "nodes": locales,
-        "tasks_per_node": integer(r"Tasks per locale = (\d+)", before[-400:]),
-    }
+    tasks = integer(r"Tasks per locale = (\d+)", before[-400:])
     header = {"program": {"name": "Chapel STREAM"}, "transport": {"name": "chapel"}, "nodes": locales}
-    return Imported({k: v for k, v in cell.items() if v is not None}, whole_records(header, [result]))
+    return Imported(
+        known(program="chapel-stream", nodes=locales, tasks_per_node=tasks), whole_records(header, [result])
+    )

@@ -1,7 +1,5 @@
 """Reads a table: a line with the names of the columns, and a line per measurement."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re

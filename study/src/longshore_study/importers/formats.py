@@ -1,8 +1,6 @@
 """The formats of other benchmarks: reads a file, checks that the expected program wrote the file,
 and calls the importer. importers/__init__.py tells how to add a format."""
 
-from __future__ import annotations
-
 import importlib
 import json
 import re
@@ -11,7 +9,6 @@ from pathlib import Path
 
 from longshore_study.base.errors import LongshoreError, UsageError, suggestion
 from longshore_study.importers.imported import Imported, Options, Source
-from longshore_study.importers.labels import without_colours, without_labels
 from longshore_study.store import records
 
 
@@ -22,8 +19,7 @@ class Format:
     program: str
     """The name of the program in messages."""
     signature: re.Pattern[str] | None = None
-    """Recognises the output. None: the format is for the output of any program, and the user
-    selects the metrics."""
+    """Recognises the output. None if the format is for any program."""
     module: str = ""
     """The importer, if it is not named as the format."""
 
@@ -55,8 +51,7 @@ FORMATS = {
         "longshore-bench", re.compile(r'^\s*\{[^\n]*"record":\s*"', re.MULTILINE), module="own_records"
     ),
 }
-"""Of several matching signatures, the first counts: chapel-ig accepts every command line of Chapel,
-so it follows the other programs of Chapel."""
+"""The first matching signature counts: chapel-ig accepts all of Chapel, so it comes late."""
 ALIASES = {
     "chapel": "chapel-ig",
     "records": "longshore-bench",
@@ -65,8 +60,7 @@ ALIASES = {
 SERIES = ("csv", "reframe", "perflog")
 """Formats of files with the figures of many times."""
 WANT_COMMAND = ("chapel-ig", "chapel-stream", "chapel-isx", "cartex", "osu")
-"""Formats of programs that do not print all their settings. The command line above the output has
-the settings."""
+"""Programs that do not print all their settings, which the command line above the output has."""
 ONE_DOCUMENT = ("json",)
 """Formats in which the whole output must be a single document."""
 
@@ -84,8 +78,7 @@ def format_name(name: str) -> str:
 
 
 def read_file(name: str, path: Path, options: Options | None = None) -> list[Imported]:
-    """The runs in a file or pipe. Raises LongshoreError, with file and line, if the content does
-    not have this format."""
+    """The runs in a file or pipe. Raises LongshoreError, with file and line, for other content."""
     options = options or Options()
     limit = _MAX_RECORDS_BYTES if name == "longshore-bench" else _MAX_BYTES
     try:
@@ -136,8 +129,7 @@ def _runs(name: str, source: Source, options: Options) -> list[Imported]:
 
 
 def _checked(source: Source, options: Options, run: Imported) -> Imported:
-    """The run with the factors of the options. Raises LongshoreError if the output contradicts an
-    option."""
+    """The run with the factors of the options. Raises LongshoreError if they contradict it."""
     ranks = run.cell.get("ranks")
     if options.ranks and ranks not in (None, options.ranks):
         raise LongshoreError(
@@ -158,8 +150,7 @@ def _checked(source: Source, options: Options, run: Imported) -> Imported:
 
 
 def _without_incomplete_line(text: str) -> str:
-    """The text without a last line that does not end in a newline, since the line may be cut within
-    a number. A last line with a whole JSON object is kept."""
+    """The text without a last line that may be cut: no newline, and no whole JSON object."""
     begin = text.rfind("\n") + 1
     last = text[begin:]
     return text if last.startswith("{") and last.rstrip().endswith("}") else text[:begin]
@@ -175,3 +166,24 @@ def _refuse_wrong_program(name: str, source_name: str, text: str) -> None:
         raise LongshoreError(
             f"{source_name}: this is the output of {FORMATS[matching[0]].program}, not of {program}; {hint}"
         )
+
+
+_COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+_OPEN_MPI = re.compile(r"\[[\w.@-]*\d+,\d+\]<std(?:out|err|diag)>: ?")
+"""Programs never print this label, so it goes also within lines that the launcher mixed."""
+_LABEL = re.compile(r"^(?:\[\d+\] ?| *\d+: ?)", re.MULTILINE)
+_LINE = re.compile(r"^.*\S", re.MULTILINE)
+
+
+def without_colours(text: str) -> str:
+    return _COLOUR.sub("", text)
+
+
+def without_labels(text: str) -> str:
+    """The text without the number of a process before each line: `0: ` of srun --label,
+    `[1,0]<stdout>:` of Open MPI, `[0] ` of MPICH. Plain numbers are labels if most lines begin with
+    one."""
+    text = _OPEN_MPI.sub("", text)
+    labels = sum(1 for _ in _LABEL.finditer(text))
+    lines = sum(1 for _ in _LINE.finditer(text))
+    return _LABEL.sub("", text) if 2 * labels > lines else text

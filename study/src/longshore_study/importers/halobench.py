@@ -6,8 +6,6 @@ Newer versions run all modes three times and print 'Finished' after each run. Fo
 result is the median of the runs, and each run gives a sample.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterator
@@ -15,9 +13,8 @@ from dataclasses import dataclass
 from statistics import median
 
 from longshore_study.base.groups import grouped
-from longshore_study.importers import fortran
-from longshore_study.importers.imported import Imported, Options, Source, aggregate_result, whole_records
-from longshore_study.importers.run_texts import parts_of
+from longshore_study.importers.imported import Imported, Options, Source, aggregate_result, samples, whole_records
+from longshore_study.importers.run_texts import NUMBER, fortran_value, parts_of, word
 from longshore_study.store import records
 from longshore_study.store.records import Record
 
@@ -32,8 +29,7 @@ MODES = {
     "Neighbourhood Collective": "neighbor",
     "Waitall": "waitall",
 }
-"""Our mode for each printed heading. The first versions printed the last heading, and had only
-three modes."""
+"""Our mode for each printed heading. The first versions had the last one, and three modes."""
 
 FACES = 6
 _DOUBLE_BYTES = 8
@@ -57,7 +53,8 @@ _RUNS = re.compile(r"Benchmark run\s+(\d+)\s+out of\s+(\d+)")
 
 
 def read(source: Source, options: Options) -> list[Imported]:
-    return [_HalobenchRun(run, options).imported() for _, run in parts_of(source, list(_START.finditer(source.text)))]
+    runs = parts_of(source, list(_START.finditer(source.text)))
+    return [_HalobenchRun(run, options).imported() for _, run in runs]
 
 
 @dataclass(frozen=True)
@@ -74,14 +71,11 @@ class _HalobenchRun:
         results = list(self.results(contiguous, repetitions))
         if not any("metrics" in result for result in results):
             raise self.printed.error_at_end("halobench's output ends before the first result")
+        clock = word(rf"Clock resolution is\s+({NUMBER})", self.printed.text)
         header = {
-            "program": {"name": "halobench"},
-            "transport": {"name": "mpi"},
-            "ranks": ranks,
-            "grid": grid,
-            "type": "double",
-            "clock_resolution_seconds": self.clock_resolution(),
-        }
+            "program": {"name": "halobench"}, "transport": {"name": "mpi"}, "ranks": ranks, "grid": grid,
+            "type": "double", "clock_resolution_seconds": fortran_value(clock) * 1e-6 if clock else None,
+        }  # fmt: skip
         cell = {"program": "halobench", "transport": "mpi", "ranks": ranks, "grid": grid}
         return Imported(cell, whole_records(header, results), why_incomplete=why_incomplete)
 
@@ -107,15 +101,11 @@ class _HalobenchRun:
         if ended and run >= of:
             return None
         where = f" in run {run} of {of}" if runs else ""
-        if ended:
-            return f"halobench's output ends{where}"
-        return (
-            f"halobench's output ends without 'Finished', after {len(modes)} of {len(set(MODES.values()))} modes{where}"
-        )
+        without = "" if ended else f" without 'Finished', after {len(modes)} of {len(set(MODES.values()))} modes"
+        return f"halobench's output ends{without}{where}"
 
     def results(self, contiguous: int, repetitions: int) -> Iterator[Record]:
-        """One result per mode. If there are several runs, a sample for each run precedes the
-        result."""
+        """One result per mode. Of several runs, each has a sample before it."""
         payload_bytes = FACES * contiguous * _DOUBLE_BYTES
         headings = list(_HEADING.finditer(self.printed.text))
         sections = grouped(parts_of(self.printed, headings), lambda section: MODES[section[0][1]])
@@ -134,32 +124,23 @@ class _HalobenchRun:
             verified = not any("Error on process" in text or "did not verify" in text for text in texts)
             times = [seconds / repetitions for seconds, _ in figures]
             if len(figures) > 1:
-                for run, time in enumerate(times):
-                    yield {
-                        "record": "sample", "pattern": "halo", "variant": variant, "repetition": run,
-                        "seconds": {"max": time},
-                    }  # fmt: skip
+                yield from samples("halo", variant, times)
+            bandwidth = median(bandwidth for _, bandwidth in figures)
             yield aggregate_result(
-                "halo",
-                variant,
-                {"process_bandwidth": records.metric(median(bandwidth for _, bandwidth in figures), "MiB/s")},
-                verified=verified,
-                repetitions=repetitions,
-                runs=len(figures),
-                seconds={"median": median(times)},
+                "halo", variant, {"process_bandwidth": records.metric(bandwidth, "MiB/s")}, verified=verified,
+                repetitions=repetitions, runs=len(figures), seconds={"median": median(times)},
                 traffic={"messages": FACES, "payload_bytes": payload_bytes},
-            )
+            )  # fmt: skip
 
     def figure(self, part: Source, payload_bytes: int, repetitions: int) -> tuple[float, float] | None:
-        """Seconds of all repetitions, and MiB/s. Raises LongshoreError if the two numbers do not
-        agree."""
+        """Seconds of all repetitions, and MiB/s. Raises LongshoreError if they do not agree."""
         match = _FIGURE.search(part.text)
         if match is None:
             if self.options.partial:
                 return None
             raise part.error(0, "this heading has no line 'Secs = ..., bwidth = ... MiB/s'")
         try:
-            seconds, bandwidth = fortran.value(match[1]), fortran.value(match[2])
+            seconds, bandwidth = fortran_value(match[1]), fortran_value(match[2])
         except ValueError as error:
             raise part.error(match.start(), str(error)) from None
         if seconds <= 0.0:
@@ -172,7 +153,3 @@ class _HalobenchRun:
                 " was the file edited?",
             )
         return seconds, bandwidth
-
-    def clock_resolution(self) -> float | None:
-        match = re.search(rf"Clock resolution is\s+({fortran.NUMBER})", self.printed.text)
-        return fortran.value(match[1]) * 1e-6 if match else None

@@ -11,12 +11,10 @@ the mode of IMB-RMA, -EXT or -IO (`#    MODE: AGGREGATE`), concurrent groups (-m
 of a line), the threads of IMB-MT, and selected data types. Times are means over repetitions.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Any
 
-from longshore_study.importers.imported import Imported, Options, Source, aggregate_result, whole_records
+from longshore_study.importers.imported import Imported, Options, Source, aggregate_result, known, whole_records
 from longshore_study.importers.run_texts import finite_number, integer, parts_of, runs_of, starts_with_number, whole
 from longshore_study.store import records
 from longshore_study.store.records import Record
@@ -50,8 +48,7 @@ _WRONG_FROM = 0.01  # value of the column `defects` from which IMB calls a resul
 _NOT_RUN = re.compile(r"\b(?:out-of-mem|time-out|int-overflow).*", re.IGNORECASE)
 """What IMB prints instead of the figures of a size that it skips."""
 _WRONG_BUFFER = re.compile(r"^\s*\d+: Error (\w+)(?:, *size *= *(\d+))?", re.MULTILINE)
-"""What a rank prints when it finds a wrong buffer. The groups are the benchmark and the size in
-bytes."""
+"""What a rank prints about a wrong buffer: the benchmark and the size in bytes."""
 
 
 def read(source: Source, options: Options) -> list[Imported]:
@@ -86,11 +83,10 @@ def _imported(run: Source, options: Options, head: re.Match[str]) -> Imported:
     elif part in _WITHOUT_END and run.ends_file and not text.endswith("\n"):
         why_incomplete = "IMB's output ends in the middle of a line"
     run.refuse_incomplete(why_incomplete, options)
-    cell: dict[str, Any] = {"program": "imb", "transport": "mpi", "ranks": most}
-    if nodes := options.nodes_of(most):
-        cell["nodes"] = nodes
-    header = {"program": {"name": "IMB", "version": head[1]}, "transport": {"name": "mpi"},
-              "ranks": most, "nodes": cell.get("nodes")}  # fmt: skip
+    nodes = options.nodes_of(most)
+    cell = known(program="imb", transport="mpi", ranks=most, nodes=nodes)
+    program = {"name": "IMB", "version": head[1]}
+    header = {"program": program, "transport": {"name": "mpi"}, "ranks": most, "nodes": nodes}
     return Imported(cell, whole_records(header, results), why_incomplete=why_incomplete)
 
 

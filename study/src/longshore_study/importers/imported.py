@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -115,10 +115,23 @@ class Imported:
     """Name, pattern and levels of each step of work, in the order of the steps."""
 
 
+def known(**facts: Any) -> dict[str, Any]:
+    """The facts without those that are None, which the output does not tell."""
+    return {name: fact for name, fact in facts.items() if fact is not None}
+
+
 def whole_records(header: Record, results: list[Record]) -> list[str]:
     """The lines of one run: a `launch` record, the results, an `end` record."""
     launch = {"record": "launch", "schema": records.SCHEMA, **header}
     return [records.dump(record) for record in (launch, *results, records.end_record())]
+
+
+def samples(pattern: str, variant: Mapping[str, Any], seconds: Iterable[float]) -> list[Record]:
+    """A `sample` record for the seconds of each repetition."""
+    return [
+        {"record": "sample", "pattern": pattern, "variant": variant, "repetition": index, "seconds": {"max": time}}
+        for index, time in enumerate(seconds)
+    ]
 
 
 def aggregate_result(

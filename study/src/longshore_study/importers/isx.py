@@ -12,8 +12,6 @@ also gives keys_per_second. It is the number of keys divided by the median, over
 time of the slowest PE. A file may hold several runs, each with screen output, log, or both.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Sequence
@@ -22,7 +20,15 @@ from itertools import pairwise
 from statistics import fmean, median
 from typing import Any
 
-from longshore_study.importers.imported import Imported, Options, Source, aggregate_result, whole_records
+from longshore_study.importers.imported import (
+    Imported,
+    Options,
+    Source,
+    aggregate_result,
+    known,
+    samples,
+    whole_records,
+)
 from longshore_study.importers.isx_log import HEAD, Log, read_log
 from longshore_study.importers.run_texts import integer, number, parts_of
 from longshore_study.store import records
@@ -93,8 +99,7 @@ def _paired(parts: Sequence[_IsxRun | Log]) -> list[tuple[_IsxRun | None, Log | 
 
 
 def _runs(screen: _IsxRun | None, log: Log | None) -> list[_IsxRun]:
-    """The runs of a screen output and a log. ISx appends to its log, so a log alone may have
-    several runs."""
+    """The runs of a screen output and a log; a log alone may have several."""
     if log is None:
         return [screen] if screen else []
     if screen is None and log.repeats:
@@ -158,8 +163,7 @@ def _refuse_unmeasured(run: _IsxRun, source: Source) -> None:
 
 def _screen(text: str, head: re.Match[str]) -> _IsxRun:
     words = (head[1] or "").lower()
-    transport = "mpi" if "mpi" in words else "shmem"
-    exchange = "put" if transport == "shmem" else None
+    transport, exchange = ("mpi", None) if "mpi" in words else ("shmem", "put")
     if re.search(r"\b(?:2|two)[ -]sided", words):
         exchange = "alltoallv"
     elif re.search(r"\b(?:1|one)[ -]sided|\brma\b", words):
@@ -172,10 +176,10 @@ def _screen(text: str, head: re.Match[str]) -> _IsxRun:
         ranks=integer(r"Number of PEs: (\d+)", text),
         keys=integer(r"Number of Keys per PE: (\d+)", text),
         max_key=integer(r"Max Key Value: (\d+)\s", text),
+        iterations=integer(r"Number of Iterations: (\d+)", text),
         scaling=_SCALINGS[scaling[1]] if scaling else None,
         order="random" if "Random Permute Used in ATA" in text else None,
         version=head[2],
-        iterations=integer(r"Number of Iterations: (\d+)", text),
         total=total,
         all2all=all2all,
         failed="Failed Verification" in text or "Verification Failed" in text,
@@ -186,24 +190,22 @@ def _screen(text: str, head: re.Match[str]) -> _IsxRun:
 def _imported(source: Source, options: Options, run: _IsxRun) -> Imported:
     if not run.ranks or not run.keys:
         raise source.error(0, "the numbers of PEs and keys are unknown; keep the first lines of ISx's output")
-    variant: dict[str, Any] = {"keys": run.keys}
-    variant |= {"exchange": run.exchange} if run.exchange else {}
-    variant |= {"scaling": run.scaling} if run.scaling else {}
-    variant |= {"max_key": run.max_key} if run.max_key else {}
     # The MPI form calls alltoallv, which has its own order. There, the order that ISx prints has no
     # effect.
-    variant |= {"order": run.order or "round-robin"} if run.transport == "shmem" else {}
-    cell: dict[str, Any] = {"program": "isx", "transport": run.transport, "ranks": run.ranks}
-    if nodes := options.nodes_of(run.ranks):
-        cell |= {"nodes": nodes, "ranks_per_node": options.ranks_per_node}
-    header = {"program": {"name": "ISx", "version": run.version}, "transport": {"name": run.transport},
-              "ranks": run.ranks, "nodes": cell.get("nodes")}  # fmt: skip
+    order = (run.order or "round-robin") if run.transport == "shmem" else None
+    exchange, max_key = run.exchange, run.max_key or None
+    variant = known(keys=run.keys, exchange=exchange, scaling=run.scaling, max_key=max_key, order=order)
+    nodes = options.nodes_of(run.ranks)
+    per_node = options.ranks_per_node if nodes else None
+    cell = known(program="isx", transport=run.transport, ranks=run.ranks, nodes=nodes, ranks_per_node=per_node)
+    program = {"name": "ISx", "version": run.version}
+    header = {"program": program, "transport": {"name": run.transport}, "ranks": run.ranks, "nodes": nodes}
     return Imported(cell, whole_records(header, _records(run, variant)), run.warnings, run.why_incomplete)
 
 
 def _records(run: _IsxRun, variant: dict[str, Any]) -> list[Record]:
     metrics: dict[str, Any] = {}
-    samples: list[Record] = []
+    before: list[Record] = []
     seconds: dict[str, Any] = {}
     phases: dict[str, float] = {}
     total, all2all = run.total, run.all2all
@@ -215,10 +217,7 @@ def _records(run: _IsxRun, variant: dict[str, Any]) -> list[Record]:
         total = fmean(run.times["TOTAL"])
         all2all = fmean(run.times["ATA_KEYS"]) if "ATA_KEYS" in run.times else None
         phases = {_PHASES[name]: median(_per_iteration(run, name)) for name in run.times if name in _PHASES}
-        samples = [
-            {"record": "sample", "pattern": "sort", "variant": variant, "repetition": k, "seconds": {"max": value}}
-            for k, value in enumerate(slowest)
-        ]
+        before = samples("sort", variant, slowest)
     assert total is not None  # noqa: S101 - _refuse_unmeasured checked it
     metrics["total_seconds"] = records.metric(total, "s", "lower")
     if all2all is not None:
@@ -230,7 +229,7 @@ def _records(run: _IsxRun, variant: dict[str, Any]) -> list[Record]:
             "name": "Average total time (per PE)", "value": total if run.total is None else run.total, "unit": "s",
         },
     )  # fmt: skip
-    return [*samples, result]
+    return [*before, result]
 
 
 def _per_iteration(run: _IsxRun, name: str) -> Sequence[float]:

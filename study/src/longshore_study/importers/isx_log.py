@@ -8,8 +8,6 @@ The lines of a process are consecutive. ISx appends to an existing log without r
 two lines.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from typing import Any
@@ -36,11 +34,9 @@ class Log:
     settings: dict[str, Any]
     """The facts of the first lines that are known, by the names of the members of `_IsxRun`."""
     runs: list[dict[str, list[float]]]
-    """One dictionary per run. It has a list for each column of times: the seconds of each line, one
-    line per process and iteration. Empty if `repeats`."""
+    """One dictionary per run: column to seconds by process and iteration. Empty if `repeats`."""
     repeats: bool
-    """Whether all lines of times are equal, because of a bug of ISx 1.1 over MPI: each process
-    writes the same line again and again."""
+    """Whether all lines of times are equal: a bug of ISx 1.1 over MPI repeats the first."""
 
     def differs_from(self, screen: dict[str, Any]) -> str | None:
         """The first contradiction to a screen output. None if both may be of the same run."""

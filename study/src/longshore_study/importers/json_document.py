@@ -3,8 +3,6 @@ selects the member `bandwidth` of all elements of `results`. The factors of a va
 beside it. If these texts do not distinguish all values, the factor is the position of the value.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections import Counter
@@ -33,8 +31,7 @@ def read(source: Source, options: Options) -> list[Imported]:
 
 
 def parsed(source: Source, text: str) -> Any:
-    """The parsed document. Raises LongshoreError with file and line if it is invalid or nested too
-    deeply."""
+    """The parsed document. Raises LongshoreError with file and line if it is not valid."""
     try:
         return json.loads(text, parse_constant=_refuse)
     except json.JSONDecodeError as error:
@@ -51,8 +48,7 @@ def _refuse(name: str) -> NoReturn:
 
 
 def _factors(matches: list[Match], value_key: str) -> list[dict[str, Any]]:
-    """The factors of each value: texts that distinguish the values, or the positions of the values.
-    `value_key` is the key of the values."""
+    """The factors of each value: texts that distinguish values, or else their positions."""
     texts: dict[str, set[str]] = {}
     counts: Counter[str] = Counter()
     for match in matches:

@@ -2,8 +2,6 @@
 elements, joined by dots. Quotes protect dots in a name: results."a.b"[0].
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

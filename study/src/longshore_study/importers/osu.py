@@ -14,12 +14,10 @@ OSU does not print the number of ranks, and does not always print where its buff
 line above the output gives both, as in `mpirun -n 2 osu_latency -d cuda D H`, or options do.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Any
 
-from longshore_study.importers.imported import Imported, Options, Source, aggregate_result, whole_records
+from longshore_study.importers.imported import Imported, Options, Source, aggregate_result, known, whole_records
 from longshore_study.importers.osu_columns import Column, columns_of
 from longshore_study.importers.run_texts import finite_number, parts_of, starts_with_number, whole
 from longshore_study.store import records
@@ -109,13 +107,10 @@ def _imported(run: Source, options: Options, head: re.Match[str], command: str) 
         raise run.error_at_end(f"the table of {test['test']} has no results")
     _refuse_unknown(run, options, head, results, ranks)
     transport = "mpi" if interface.startswith(("MPI", "Python")) else interface.partition("-")[0].lower()
-    cell: dict[str, Any] = {"program": "osu", "transport": transport}
-    if ranks:
-        cell["ranks"] = ranks
-    if nodes := options.nodes_of(ranks):
-        cell["nodes"] = nodes
-    header = {"program": {"name": "OSU micro-benchmarks", "version": head[3]}, "transport": {"name": transport},
-              "ranks": ranks, "nodes": cell.get("nodes")}  # fmt: skip
+    nodes = options.nodes_of(ranks)
+    cell = known(program="osu", transport=transport, ranks=ranks or None, nodes=nodes)
+    program = {"name": "OSU micro-benchmarks", "version": head[3]}
+    header = {"program": program, "transport": {"name": transport}, "ranks": ranks, "nodes": nodes}
     return Imported(cell, whole_records(header, results))
 
 

@@ -6,8 +6,6 @@ Names contain spaces, and a single space may separate two names. A name ends wit
 of a few known words.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 
@@ -34,8 +32,7 @@ class Column:
 
     @property
     def optional(self) -> bool:
-        """Whether lines may lack a value. The heading of osu_multi_lat has percentiles, but its
-        lines have no values of percentiles."""
+        """Whether lines may lack a value, as the percentiles of osu_multi_lat."""
         return _TAIL.match(self.name) is not None
 
 

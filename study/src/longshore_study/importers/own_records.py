@@ -5,8 +5,6 @@ The records have repetitions, layout and system, and are stored as `longshore ru
 Lines that are not JSON objects, from launchers and tables, are skipped.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from typing import Any
@@ -21,8 +19,7 @@ _LAUNCH = re.compile(r'\{"record": ?"launch"')
 
 
 def read(source: Source, options: Options) -> list[Imported]:
-    """A `launch` record begins a run. In a file of a store, the `study` record above it has the
-    cell."""
+    """A `launch` record begins a run. Stored files have the cell in a `study` record above it."""
     runs: list[_Run] = []
     envelope: Record | None = None
     for number, printed in enumerate(source.text.split("\n"), start=1):
@@ -57,8 +54,7 @@ class _Run:
 
 
 def _parsed(source: Source, line: str, number: int, options: Options) -> tuple[str, Record]:
-    """The record of a line, and the text of the record. If a run was killed within a record, the
-    next run may begin on the same line."""
+    """A record and its text. After a run that was killed, a line may hold a second record."""
     try:
         return line, records.parse(line, source.name, number)
     except records.RecordError:
@@ -88,7 +84,10 @@ def _imported(source: Source, run: _Run, options: Options) -> Imported:
 def _cell(header: Record, results: list[Record], options: Options) -> dict[str, Any]:
     """The cell that `longshore run` would store for this launch, so that the launches can be
     compared. The environment of the launch is unknown, and taken as empty."""
-    patterns = sorted({result["pattern"] for result in results} or {_requested_pattern(header)})
+    argv = header.get("argv")
+    # A run without results: the first argument of the program is the pattern.
+    requested = str(argv[1]) if isinstance(argv, list) and len(argv) > 1 else BENCH
+    patterns = sorted({result["pattern"] for result in results} or {requested})
     transport = header.get("transport")
     cell: dict[str, Any] = {
         "program": patterns[0] if len(patterns) == 1 else BENCH,
@@ -104,9 +103,3 @@ def _cell(header: Record, results: list[Record], options: Options) -> dict[str, 
     elif isinstance(nodes, int) and nodes > 1:
         cell["nodes"] = nodes
     return {**{name: value for name, value in cell.items() if value is not None}, "environment": {}}
-
-
-def _requested_pattern(header: Record) -> str:
-    """The pattern of a run without results: the first argument of the program."""
-    argv = header.get("argv")
-    return str(argv[1]) if isinstance(argv, list) and len(argv) > 1 else BENCH

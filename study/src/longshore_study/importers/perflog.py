@@ -1,8 +1,6 @@
 """Importer of performance logs of ReFrame 4: tables with a line per run of a test, with `|` between
 columns. The unit of each figure is in a column of its own (`copy_bw_value`, `copy_bw_unit`)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

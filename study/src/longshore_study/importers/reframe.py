@@ -5,8 +5,6 @@ In versions before 4, a test case has a list `perfvars` of objects. In version 4
 `perfvalues`: {"system:partition:name": [value, reference, lower, upper, unit, result]}.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 from typing import Any

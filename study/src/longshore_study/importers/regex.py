@@ -3,8 +3,6 @@ group named `value`, or the only group. Other named groups are factors. The time
 limited, because some regular expressions take almost forever.
 """
 
-from __future__ import annotations
-
 import math
 import re
 import signal
@@ -17,10 +15,62 @@ from typing import Any
 
 from longshore_study.base.errors import LongshoreError, UsageError
 from longshore_study.base.units import is_above_zero
-from longshore_study.importers.cut_numbers import whole_number
-from longshore_study.importers.imported import Imported, MetricChoice, Options, Source, aggregate_result, whole_records
+from longshore_study.importers.imported import (
+    Imported,
+    MetricChoice,
+    Options,
+    Source,
+    aggregate_result,
+    known,
+    whole_records,
+)
 from longshore_study.importers.series import level_of
 from longshore_study.store import records
+
+_CONTEXT = 24
+_MARKS = ",'\N{RIGHT SINGLE QUOTATION MARK}_\N{NO-BREAK SPACE}\N{THIN SPACE}\N{NARROW NO-BREAK SPACE}"
+"""Marks of a fraction or between groups of digits, besides the point."""
+_MINUS = "-\N{MINUS SIGN}"
+_TIMES = "*x\N{MULTIPLICATION SIGN}"
+_AFTER = re.compile(
+    rf"""\d | \.\d | (?P<mark>[{_MARKS}])\d | \.?[EeDd][-+]?\d
+       | (?P<fortran>[-+])\d{{3}}(?!\d) | (?P<hexadecimal>[xX])[0-9a-fA-F]
+       | [ ]?[{_TIMES}][ ]?10(?:\^|\*\*)""",
+    re.VERBOSE,
+)
+_BEFORE = re.compile(
+    rf"""(?: \d | \d\. | \d(?P<mark>[{_MARKS}]) | (?<![\w.])\. | \d\.?[EeDd][-+]?
+       | (?<![\w).\]])(?P<minus>[{_MINUS}]) )\Z""",
+    re.VERBOSE,
+)
+_NO_LITERALS = re.compile(r"\[\^?\]?[^]]*\]|\{[^}]*\}|\\[A-Za-z]|\(\?(?:P?<\w+>|:|=|!|<=|<!)")
+"""Parts of a pattern that name no single character: sets, repetitions, classes, kinds of groups."""
+
+
+def whole_number(match: re.Match[str], group: str | int) -> str | None:
+    """The number of which the group has only a part, with some text around it, or None."""
+    text, begin, end = match.string, match.start(group), match.end(group)
+    named = _NO_LITERALS.sub("", match.re.pattern)
+
+    def separates(mark: str | None, place: int) -> bool:
+        return mark is not None and mark in named and match.start() <= place < match.end()
+
+    before = _BEFORE.search(text[max(0, begin - _CONTEXT) : begin])
+    if before and separates(before["mark"] or before["minus"], begin - 1):
+        before = None
+    after = _AFTER.match(text, end)
+    if after and (
+        separates(after["mark"], end)
+        or (after["fortran"] and "." not in match[group])  # 1.0-100, but not 1-100
+        or (after["hexadecimal"] and match[group].lstrip("+-") != "0")
+    ):
+        after = None
+    if not before and not after:
+        return None
+    first = re.split(r"[ \t\n]", text[max(0, begin - _CONTEXT) : begin])[-1]
+    rest = re.split(r"[ \t\n]", text[end : end + _CONTEXT])[0]
+    return first + match[group] + max(rest, after[0] if after else "", key=len)
+
 
 MAX_SECONDS = 5.0
 MAX_VALUES = 100_000
@@ -56,7 +106,7 @@ def values_as_run(choice: MetricChoice, values: list[tuple[dict[str, Any], float
         metrics = {choice.name: records.metric(median(repetitions), choice.unit, choice.better)}
         results.append(aggregate_result(program, factors, metrics, repetitions=len(repetitions)))
     header = {"program": {"name": program}, "ranks": ranks}
-    return Imported({"program": program, **({"ranks": ranks} if ranks else {})}, whole_records(header, results))
+    return Imported(known(program=program, ranks=ranks or None), whole_records(header, results))
 
 
 def _factors(match: re.Match[str]) -> dict[str, Any]:

@@ -1,7 +1,5 @@
 """Splits printed text into runs and reads numbers, for importers."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Sequence
@@ -19,17 +17,22 @@ def parts_of(source: Source, begins: Sequence[re.Match[str]]) -> list[tuple[re.M
 
 
 def runs_of(source: Source, begin: re.Pattern[str], what: str) -> list[tuple[re.Match[str], Source]]:
-    """The runs, each with its match of `begin`, the pattern of its first line. Messages call this
-    line `what`. Raises LongshoreError without a run."""
+    """The runs, each with its match of `begin`, called `what`. Raises LongshoreError if none."""
     runs = parts_of(source, list(begin.finditer(source.text)))
     if not runs:
         raise source.error_at_end(f"no line '{what}' at the start of a run")
     return runs
 
 
+def word(pattern: str, text: str) -> str | None:
+    """The first group of the first match. ^ and $ match at each line."""
+    match = re.search(pattern, text, re.MULTILINE)
+    return match[1] if match else None
+
+
 def integer(pattern: str, text: str) -> int | None:
-    match = re.search(pattern, text)
-    return int(match[1]) if match else None
+    found = word(pattern, text)
+    return None if found is None else int(found)
 
 
 def number(pattern: str, text: str) -> float | None:
@@ -55,8 +58,7 @@ def any_number(source: Source, offset: int, column: str, word: str) -> float:
 
 
 def finite_number(source: Source, offset: int, column: str, word: str) -> float:
-    """Like any_number. Also raises LongshoreError if the number is negative, because no program
-    prints a meaningful figure below 0."""
+    """Like any_number. Also raises LongshoreError for a negative number."""
     value = any_number(source, offset, column, word)
     if value < 0:
         raise source.error(offset, f"'{word[:40]}' below {column} is negative")
@@ -68,3 +70,20 @@ def whole(source: Source, offset: int, column: str, word: str) -> int:
     if not re.fullmatch(r"\d{1,19}", word) or int(word) > _LARGEST_COUNT:
         raise source.error(offset, f"'{word[:40]}' below {column} is not a whole number from 0 to 10^18")
     return int(word)
+
+
+NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[EeDd][-+]?\d+|[-+]\d{3})?(?![\w.])"
+"""A pattern of numbers of Fortran: 1.0E-2, 1.0D-02, 1.0-100 and .5 (see `fortran_value`)."""
+
+_PARTS = re.compile(r"([-+]?(?:\d+\.?\d*|\.\d+))(?:[EeDd]?([-+]?\d+))?")
+
+
+def fortran_value(text: str) -> float:
+    """The number. Raises ValueError for other texts, such as NaN, infinities and asterisks."""
+    match = _PARTS.fullmatch(text.strip())
+    if match is None:
+        raise ValueError(f"'{text.strip()}' is not a number")
+    number = float(f"{match[1]}e{match[2] or '0'}")
+    if not math.isfinite(number):
+        raise ValueError(f"'{text.strip()}' is too large")
+    return number

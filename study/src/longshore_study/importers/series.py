@@ -4,8 +4,6 @@ Each time and version becomes a session, so that `history` and `compare` have th
 sessions. A version becomes the tag, unless the user gives one.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 import re
 from collections.abc import Iterable, Mapping
@@ -13,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from longshore_study.base.units import is_above_zero
-from longshore_study.importers.imported import Imported, Source, aggregate_result, whole_records
+from longshore_study.importers.imported import Imported, Source, aggregate_result, known, whole_records
 from longshore_study.importers.run_texts import any_number
 from longshore_study.store import records
 
@@ -57,7 +55,7 @@ def runs_from_figures(
             launches.append(launch)
         metrics = launch.setdefault(key, (figure.variant, {}))[1]
         metrics[figure.metric] = records.metric(figure.value, figure.unit, figure.better)
-    cell = {"program": program, **({"ranks": ranks} if ranks else {})}
+    cell = known(program=program, ranks=ranks or None)
     return [
         Imported(
             cell,

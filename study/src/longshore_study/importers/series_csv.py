@@ -6,12 +6,10 @@
 Other columns are factors, unless they differ in most lines.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from longshore_study.base.errors import LongshoreError, UsageError
-from longshore_study.importers.csv_table import TableLine, read_table
+from longshore_study.importers.csv_table import read_table
 from longshore_study.importers.imported import Imported, Options, Source
 from longshore_study.importers.series import SeriesFigure, level_of, runs_from_figures, time_of, value_of
 
@@ -31,7 +29,9 @@ def read(source: Source, options: Options) -> list[Imported]:
             raise LongshoreError(f"{source.name}:1: no column '{name}' (columns: {', '.join(header)})")
     used = {columns.time, columns.version, *figures}
     others = [name for name in header if name not in used]
-    factors = list(columns.factors) or [name for name in others if not _differs_in_most(lines, name)]
+    levels = {name: len({line.texts[name] for line in lines}) for name in others}
+    few = len(lines) < _MIN_LINES
+    factors = list(columns.factors) or [name for name in others if few or 2 * levels[name] <= len(lines)]
 
     def found() -> Iterator[SeriesFigure]:
         for line in lines:
@@ -51,7 +51,3 @@ def read(source: Source, options: Options) -> list[Imported]:
         text += f"; not used, since they differ in most lines: {ignored}" if ignored else ""
         found_runs[0].warnings.append(f"{source.name}: {text} (--by COLUMN chooses)")
     return found_runs
-
-
-def _differs_in_most(lines: Sequence[TableLine], name: str) -> bool:
-    return len(lines) >= _MIN_LINES and 2 * len({line.texts[name] for line in lines}) > len(lines)

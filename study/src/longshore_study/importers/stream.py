@@ -9,13 +9,11 @@ mean_bandwidth. Versions before 5.10 print times with four decimals, which are z
 arrays. Then only the rate is imported.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from longshore_study.importers.imported import Imported, Options, Source, aggregate_result, whole_records
+from longshore_study.importers.imported import Imported, Options, Source, aggregate_result, known, whole_records
 from longshore_study.importers.run_texts import finite_number, integer, runs_of
 from longshore_study.store import records
 from longshore_study.store.records import Record
@@ -49,7 +47,7 @@ def _imported(run: Source, options: Options, version: str) -> Imported:
     if why_incomplete and not figures:
         raise run.error_at_end(why_incomplete)
     run.refuse_incomplete(why_incomplete, options)
-    word = integer(r"uses\s+(\d+)\s+bytes per", text) or 8
+    word_bytes = integer(r"uses\s+(\d+)\s+bytes per", text) or 8
     elements = integer(r"(?:Array size =|Total Aggregate Array size =)\s*(\d+)", text)
     counts = (integer(rf"Number of Threads{which}[^=\n]*=\s*(\d+)", text) for which in (" counted", " requested", ""))
     threads = next(filter(None, counts), 1)
@@ -61,11 +59,12 @@ def _imported(run: Source, options: Options, version: str) -> Imported:
         )
     per_node = min(ranks or 1, options.ranks_per_node or 1)
     nodes = records.node_count(ranks or 1, per_node)
-    variant: dict[str, Any] = {"scope": "ep", "type": "float" if word == 4 else "double"}
-    if elements:
-        variant["elements"] = elements // (ranks or 1)
+    variant = known(
+        scope="ep", type="float" if word_bytes == 4 else "double",
+        elements=elements // (ranks or 1) if elements else None,
+    )  # fmt: skip
     for match in figures:
-        _refuse_edited(run, match, word * (elements or 0))
+        _refuse_edited(run, match, word_bytes * (elements or 0))
     results = [
         kernel_result(
             run, match.start(), KERNELS[match[1]][0], float(match[2]) / 1e3 / nodes, match.group(4, 5, 3),
@@ -85,8 +84,7 @@ def _imported(run: Source, options: Options, version: str) -> Imported:
 
 
 def _refuse_edited(run: Source, match: re.Match[str], array_bytes: int) -> None:
-    """Raises LongshoreError if rate and shortest time of a kernel do not agree. `array_bytes`: the
-    size of an array; 0 if it is not known."""
+    """Raises LongshoreError if rate and shortest time disagree. `array_bytes`: 0 if not known."""
     rate, shortest = float(match[2]), float(match[4])
     decimals = len(match[4].partition(".")[2])
     if shortest <= 0.0 and decimals >= _DECIMALS:

@@ -9,8 +9,6 @@ of work in the order of the lines. All other columns are factors; `comm` becomes
 that begin with # are comments.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterator

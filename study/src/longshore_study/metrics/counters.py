@@ -2,8 +2,6 @@
 result), and of the phases that were timed on request. The summary of a variant has medians over its
 launches. If the machine does not count an event, the summary has the reason instead of a number."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -2,8 +2,6 @@
 latency of items, and waiting times of ranks. The summary of a variant has medians over its
 launches."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -65,9 +63,11 @@ class EngineSummary(VariantSummary):
         """Seconds without waiting."""
         return max(0.0, self.seconds - self.slot_wait_seconds - self.arrival_wait_seconds)
 
-    def share(self, part: float) -> float:
-        """Converts `part` from seconds to a share of the time of one operation."""
-        return part / self.seconds if self.seconds > 0 else 0.0
+    @property
+    def shares(self) -> list[float]:
+        """Working, waiting for a buffer and waiting for items, as shares of an operation."""
+        parts = (self.working_seconds, self.slot_wait_seconds, self.arrival_wait_seconds)
+        return [part / self.seconds if self.seconds > 0 else 0.0 for part in parts]
 
 
 def engine_summaries(launches: Iterable[Launch]) -> list[EngineSummary]:

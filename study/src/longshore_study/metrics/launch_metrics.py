@@ -1,7 +1,4 @@
-"""The figures of launches, from which comparisons, guidelines and tables are built. A figure is the
-value of one metric of one variant in one launch."""
-
-from __future__ import annotations
+"""The figures of launches: values of one metric of one variant in one launch."""
 
 import json
 import math
@@ -12,11 +9,11 @@ from typing import Any
 
 from longshore_study.base import terminal
 from longshore_study.base.errors import LongshoreError, require_known
-from longshore_study.base.groups import grouped
+from longshore_study.base.groups import grouped, mean_by
 from longshore_study.base.json_values import canonical, number_in
 from longshore_study.base.near_and_far import CacheLineSeconds, cache_line_seconds
 from longshore_study.base.units import Unit, unit_of
-from longshore_study.metrics.memory_speeds import MemorySpeeds, memory_speeds
+from longshore_study.metrics.memory_bound import MemorySpeeds, memory_speeds
 from longshore_study.metrics.plausibility import PlausibilityLimits
 from longshore_study.patterns import CONTROL, PATTERNS, main_of, metric_of
 from longshore_study.patterns.control import MACHINE_METRICS
@@ -60,8 +57,7 @@ class Key:
 
 
 def names_of(keys: Iterable[Key]) -> Callable[[Key], str]:
-    """A function that names a row: its pattern, and the factors that tell the rows of this pattern
-    apart. Of a single row: the factors of its variant."""
+    """A function that names a row: pattern, and the factors that tell its rows apart."""
     rows = grouped(keys, lambda key: key.pattern)
     telling = {pattern: terminal.varying([key.told for key in of_it])[1] for pattern, of_it in rows.items()}
 
@@ -73,8 +69,7 @@ def names_of(keys: Iterable[Key]) -> Callable[[Key], str]:
 
 
 def unit_of_whom(unit: str, per: str) -> str:
-    """The unit with its reference, such as `GB/s per node`. Readers could mistake a plain GB/s for
-    the bandwidth of all ranks together."""
+    """The unit with its reference, such as `GB/s per node`: a plain GB/s could be of all ranks."""
     return f"{unit} per {per}" if per else unit
 
 
@@ -100,13 +95,11 @@ class Figure:
     per: str = ""
     """What the value refers to: "node" or "rank". Empty for all ranks together, or if not known."""
     main: bool = True
-    """Whether this is the main metric of the pattern."""
     imported: bool = False
     why_implausible: str | None = None
     """The bound that the value exceeds, in words. None if the value is plausible."""
     pulse: float | None = None
-    """Logarithm of the machine's speed during the launch, from the noise probe: a small exchange
-    before each repetition."""
+    """Logarithm of the machine's speed during the launch, from the noise probe."""
     cache_line: CacheLineSeconds | None = None
     """The distance of the ranks' cores. None if it was not measured."""
     chosen_level: str | None = None
@@ -118,11 +111,9 @@ class Figure:
     speeds: MemorySpeeds | None = None
     """The speeds of memory and network, if this is the figure of control's copy."""
     traffic_levels: Mapping[str, Any] = field(default_factory=dict)
-    """What `Pattern.traffic` needs beside the factors: the bytes that a rank sends in an operation,
-    and the level that `auto` chose."""
+    """For `Pattern.traffic`: the bytes that a rank sends, and the level that `auto` chose."""
     signal_share: float | None = None
-    """The round trips of a cache line that the messages of a rank need, as a share of the time.
-    None if they were not measured, or between nodes."""
+    """Round trips of a cache line as a share of the time, if measured and within a node."""
     remote_messages: float | None = None
     """The messages of a rank to other nodes in a second. None if there are none."""
 
@@ -242,8 +233,7 @@ def one_simulated_machine(figures: Iterable[Figure], what: str) -> str | None:
 
 
 def main_metric(pattern: str, variant: Mapping[str, Any], metrics: Mapping[str, Any]) -> str | None:
-    """The metric by which variants of a pattern are compared. For an unknown pattern: the first
-    metric of the record."""
+    """The metric that compares variants of a pattern, or the first of the record if unknown."""
     name = MACHINE_METRICS.get(str(variant.get("kernel"))) if pattern == CONTROL else main_of(pattern)
     return name if name in metrics else next(iter(metrics), None)
 
@@ -329,8 +319,7 @@ def _signal_share(launch: Launch, result: Record, line: CacheLineSeconds | None)
 
 
 def _per(pattern: str, name: str, metric: Mapping[str, Any]) -> str:
-    """What the figure refers to, such as a node. Records of older versions and of other programs
-    lack this key, so the pattern gives it."""
+    """What the figure refers to, such as a node, by the record or else by the pattern."""
     known = metric_of(pattern, name)
     return str(metric.get("per") or (known.per if known else ""))
 
@@ -372,3 +361,21 @@ def _why_no_figure(result: Record, name: str, main: str | None) -> str | None:
     if not (math.isfinite(value) and value > 0):
         return f"failed: a figure of {value} is not possible"
     return None
+
+
+Sessions = Mapping[str, Mapping[Any, float]]
+"""A number by session and launch."""
+
+
+def by_launch(
+    figures: Iterable[Figure], value: Callable[[Figure], float] = lambda figure: figure.goodness
+) -> dict[Any, float]:
+    """The mean of each launch, which has several figures of a row with `--ignore`."""
+    return mean_by(figures, lambda figure: figure.launch, value)
+
+
+def by_session(
+    figures: Iterable[Figure], value: Callable[[Figure], float] = lambda figure: figure.goodness
+) -> dict[str, dict[Any, float]]:
+    """The mean of each launch, by session."""
+    return {name: by_launch(members, value) for name, members in grouped(figures, lambda f: f.session).items()}

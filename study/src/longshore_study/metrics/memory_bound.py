@@ -6,13 +6,102 @@ and the network move such bytes. docs/explanation/bound.md explains the bound to
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from statistics import median
 from typing import Any
 
+from longshore_study.base.json_values import number_in
 from longshore_study.base.units import unit_of
-from longshore_study.metrics.memory_speeds import MemorySpeeds
-from longshore_study.patterns import PATTERNS
+from longshore_study.patterns import CONTROL, PATTERNS
+from longshore_study.patterns.pattern import MemoryUse
 from longshore_study.store import records
+from longshore_study.store.records import Record
+
+_Points = tuple[tuple[float, float], ...]
+_HOW = ("copy", "lines", "random_lines", "neighbour_copy", "network")
+
+
+@dataclass(frozen=True, slots=True)
+class MemorySpeeds:
+    """GB/s of a node whose ranks all use memory at the same time."""
+
+    main_memory: float
+    """The copy of buffers larger than the caches."""
+    points: Mapping[str, _Points]
+    """Sorted pairs of bytes per rank and GB/s, by use of memory. Empty for older records."""
+
+    @property
+    def by_size(self) -> bool:
+        return "copy" in self.points
+
+    def of(self, use: MemoryUse) -> float | None:
+        """The speed for data of this size. None if it was not measured. Between two measured sizes,
+        the logarithm of the speed is a line over that of the size."""
+        size = use.set_bytes
+        speeds = {how: _at(points, size) for how, points in self.points.items()} if size else {}
+        copy = speeds.get("copy", self.main_memory)
+        lines = max(speeds["lines"], copy) if "lines" in speeds else None  # reading is no slower than copying
+        if use.how == "triad":
+            return 3 / (2 / copy + 1 / lines) if lines else copy
+        return {"copy": copy, "lines": lines}.get(use.how, speeds.get(use.how))
+
+    @property
+    def of_neighbours(self) -> MemorySpeeds | None:
+        """The same network, and the copy of what the next rank has just written, if measured."""
+        points = self.points.get("neighbour_copy")
+        network = {how: of_how for how, of_how in self.points.items() if how == "network"}
+        return MemorySpeeds(points[-1][1], {"copy": points, **network}) if points else None
+
+
+def is_copy(result: Record) -> bool:
+    """Whether the result is of control's memory copy."""
+    return bool(result["pattern"] == CONTROL and result["variant"].get("kernel") == "copy")
+
+
+def memory_speeds(result: Record, bandwidth: float) -> MemorySpeeds | None:
+    """The speeds of a record of control's copy with the figure `bandwidth`, else None."""
+    if not is_copy(result):
+        return None
+    speeds = result.get("speeds")
+    return MemorySpeeds(bandwidth, _points(speeds if isinstance(speeds, list) else []))
+
+
+def _points(speeds: Iterable[object]) -> dict[str, _Points]:
+    found: dict[str, dict[float, float]] = {}
+    for of_size in speeds:
+        size = number_in(of_size, "bytes")
+        for how in _HOW:
+            speed = number_in(of_size, how)
+            if size and speed and math.isfinite(speed) and speed > 0:
+                found.setdefault(how, {})[size] = speed
+    return {how: tuple(sorted(of_how.items())) for how, of_how in found.items()}
+
+
+def median_speeds(launches: Iterable[MemorySpeeds]) -> MemorySpeeds:
+    """REQUIRES: at least one launch."""
+    launches = list(launches)
+    found: dict[str, dict[float, list[float]]] = {}
+    for speeds in launches:
+        for how, points in speeds.points.items():
+            for size, speed in points:
+                found.setdefault(how, {}).setdefault(size, []).append(speed)
+    return MemorySpeeds(
+        median(speeds.main_memory for speeds in launches),
+        {how: tuple((size, median(of_size)) for size, of_size in sorted(found[how].items())) for how in found},
+    )
+
+
+def _at(points: _Points, size: float) -> float:
+    if size <= points[0][0]:
+        return points[0][1]
+    for (below, before), (above, after) in pairwise(points):
+        if size <= above:
+            part = math.log(size / below) / math.log(above / below)
+            return before * math.pow(after / before, part)
+    return points[-1][1]
 
 
 def share_of_bound(
@@ -45,8 +134,7 @@ def share_of_bound(
 
 
 def factor_to_node(per: str, unit: str, ranks: int, nodes: int) -> tuple[float, str]:
-    """The factor that converts a figure of a rank, a node or all ranks to a figure per node, and
-    the unit of the result."""
+    """The factor from a figure of a rank, a node or all ranks to one per node, and its unit."""
     if per == "node":
         return 1.0, unit
     if not per:

@@ -1,12 +1,10 @@
-"""Detects figures that are not plausible: above a bound in the study file, or above the memory copy
-that the control cells of the same session measured."""
-
-from __future__ import annotations
+"""Detects figures above a bound in the study file, or above the memory copy of the session."""
 
 from collections.abc import Iterable
 
-from longshore_study.base.json_values import number_in
-from longshore_study.patterns import CONTROL, LAUNCHED_ALIKE, metric_of
+from longshore_study.base.json_values import number_in, positive_in
+from longshore_study.metrics.memory_bound import is_copy
+from longshore_study.patterns import LAUNCHED_ALIKE, metric_of
 from longshore_study.store.launch_store import Launch
 from longshore_study.store.records import Record
 
@@ -26,14 +24,13 @@ class PlausibilityLimits:
         self._copies_of_session: dict[str, list[Record]] = {}
         self._copies_of_launch: dict[str, list[Record]] = {}
         for launch in launches:
-            copies = [] if launch.problem is not None else [r for r in launch.results if _is_copy(r)]
+            copies = [r for r in launch.results if is_copy(r) and _bandwidth(r) > 0.0] if launch.problem is None else []
             if copies:
                 self._copies_of_launch[str(launch.path)] = copies
                 self._copies_of_session.setdefault(_session_key(launch), []).extend(copies)
 
     def exceeded(self, launch: Launch, result: Record, name: str) -> str | None:
-        """The bound that the metric `name` of this result exceeds, in words. None if the metric is
-        plausible."""
+        """The bound that the metric `name` of this result exceeds, in words, or None."""
         if launch.simulated is not None:
             return None  # the bounds are those of the real machine
         value = float(result["metrics"][name]["value"])
@@ -70,25 +67,18 @@ def _session_key(launch: Launch) -> str:
     return f"{launch.study}/{launch.tag}/{launch.session}/{sorted(shared.items())}"
 
 
-def _is_copy(result: Record) -> bool:
-    return result["pattern"] == CONTROL and result["variant"].get("kernel") == "copy" and _bandwidth(result) > 0.0
-
-
 def _bandwidth(result: Record) -> float:
-    metric = (result.get("metrics") or {}).get("bandwidth")
-    return (number_in(metric.get("value")) if isinstance(metric, dict) else None) or 0.0
+    return number_in(result, "metrics", "bandwidth", "value") or 0.0
 
 
 def _moved(result: Record) -> float | None:
-    """The gigabytes that one operation moves on a node: bandwidth times time. None if the record
-    has no time."""
-    seconds = number_in((result.get("seconds") or {}).get("median"))
+    """The gigabytes that an operation moves on a node. None if the record has no time."""
+    seconds = number_in(result, "seconds", "median")
     return None if seconds is None else _bandwidth(result) * seconds
 
 
 def _as_large(moved: float | None, copied: float | None) -> bool:
-    """Whether an operation moves about as much data as the copy. Then the data exceeds the caches.
-    True if a size is not known."""
+    """Whether an operation moves about as much data as the copy, or its size is not known."""
     return moved is None or copied is None or moved >= _LARGE_SHARE * copied
 
 
@@ -98,11 +88,8 @@ def _injected(launch: Launch, result: Record, value: float, *, spread: bool) -> 
     nodes = nodes if isinstance(nodes, int) else len(nodes) if isinstance(nodes, list) else None
     if not nodes or nodes < 2:
         return None
-    offnode = (result.get("traffic") or {}).get("offnode_bytes")
-    seconds = (result.get("seconds") or {}).get("median")
-    if isinstance(offnode, int | float) and isinstance(seconds, int | float) and seconds > 0:
-        return float(offnode) / nodes / seconds / 1e9
-    if spread:
-        # Requests are spread evenly over the nodes, so one of `nodes` requests stays on its node.
-        return value * (nodes - 1) / nodes
-    return None
+    offnode, seconds = number_in(result, "traffic", "offnode_bytes"), positive_in(result, "seconds", "median")
+    if offnode is not None and seconds is not None:
+        return offnode / nodes / seconds / 1e9
+    # Requests are spread evenly over the nodes, so one of `nodes` requests stays on its node.
+    return value * (nodes - 1) / nodes if spread else None

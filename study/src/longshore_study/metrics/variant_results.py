@@ -1,7 +1,4 @@
-"""Groups the results of successful launches by variant, for the summaries of engines and counters
-and for predictions."""
-
-from __future__ import annotations
+"""Groups the results of successful launches by variant, for summaries and predictions."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,4 @@
-"""Rows of the table of `longshore show`: the medians of each variant over launches, and the best
-variant among those that a user can choose between."""
-
-from __future__ import annotations
+"""Rows of `longshore show`: medians over launches, and the best variant to choose."""
 
 import math
 from collections import defaultdict
@@ -11,7 +8,7 @@ from statistics import median
 from typing import Any
 
 from longshore_study.base.groups import grouped
-from longshore_study.base.json_values import canonical
+from longshore_study.base.json_values import attributes, canonical
 from longshore_study.base.near_and_far import by_distance
 from longshore_study.metrics.launch_metrics import Figure
 from longshore_study.patterns import CONTROL, FACTORS_BETWEEN_LAUNCHES, PATTERNS, pattern_rank
@@ -60,8 +57,7 @@ class VariantRow:
     """The simulated machine with its version. Its rows are never in a table with measured ones."""
     best: bool = False
     of_best: float | None = None
-    """The main figure relative to the best row, inverted if less is better: 1 for the best rows,
-    smaller for all other rows. None if there is no other row."""
+    """The main figure relative to the best row, which has 1. None if there is no other row."""
 
     @property
     def value(self) -> float:
@@ -90,12 +86,8 @@ def _row(session: str | None, figures: Sequence[Figure]) -> VariantRow:
     by_metric = grouped(figures, lambda figure: figure.key.metric)
     main = next((f for f in figures if f.main), figures[0])
     metrics = {
-        name: {
-            "value": median(f.value for f in group),
-            "unit": group[0].unit,
-            "better": group[0].better,
-            **({"per": group[0].per} if group[0].per else {}),
-        }
+        name: {"value": median(f.value for f in group), **attributes(group[0], "unit better")}
+        | ({"per": group[0].per} if group[0].per else {})
         for name, group in by_metric.items()
     }
     key = main.key
@@ -148,11 +140,9 @@ def reading_order(factors: Mapping[str, Any]) -> tuple[Any, ...]:
     `bytes` at the end, then by the factors that a user chooses."""
     first = {name: index for index, name in enumerate((*LAYOUT_COLUMNS, *MEASUREMENTS))}
     names = sorted(factors, key=lambda name: (name in CHOICES, first.get(name, len(first)), name == "bytes", name))
-    return tuple((name, _sortable(factors[name])) for name in names)
+    return tuple((name, sortable(factors[name])) for name in names)
 
 
-def _sortable(value: Any) -> tuple[int, float, str]:
-    """A sort key: numbers by size, then all other values by their texts."""
-    if isinstance(value, int | float):
-        return (0, float(value), "")
-    return (1, 0.0, str(value))
+def sortable(level: Any) -> tuple[int, float, str]:
+    """A sort key: numbers by size, then all other levels by their texts."""
+    return (0, float(level), "") if isinstance(level, int | float) else (1, 0.0, str(level))

@@ -1,2 +1,1 @@
-"""Tables for terminals and files for other programs. Imports analyses and the packages below
-them."""
+"""Tables for terminals, files for other programs. Imports analyses and the packages below it."""

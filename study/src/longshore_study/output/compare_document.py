@@ -4,8 +4,6 @@ docs/reference/commands.md documents the keys. To add a key, add it to `row_docu
 value from compare/judged_row.py. The key `pulse` is about the noise probe: records say *pulse*.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 
@@ -25,8 +23,7 @@ SCHEMA = 1
 
 
 def document(comparison: Comparison) -> dict[str, Any]:
-    """The whole comparison, with all its rows. All keys are always present; `pulse` is None if the
-    effect of the noise probe was removed from no row."""
+    """The comparison, with all keys. `pulse` is None if the probe's noise was removed nowhere."""
     explained = comparison.pulse_explained
     return {
         "schema": SCHEMA,
@@ -71,9 +68,11 @@ def row_document(row: JudgedRow) -> dict[str, Any]:
         "metric": row.key.metric,
         "verdict": row.verdict,
         "ratio": row.ratio,
-        "interval": _listed(row.interval),
+        "interval": row.interval and list(row.interval),
         "ratio_is": row.ratio_kind or None,
-        "raw": {"ratio": row.raw_ratio, "interval": _listed(row.raw_interval)} if row.estimate else None,
+        "raw": {"ratio": row.raw_ratio, "interval": row.raw_interval and list(row.raw_interval)}
+        if row.estimate
+        else None,
         "reference": row.reference_mean,
         "new": row.new_mean,
         **attributes(row, "unit better sessions launches"),
@@ -102,8 +101,7 @@ def row_document(row: JudgedRow) -> dict[str, Any]:
 
 
 def _shift(shift: CommonShift) -> dict[str, Any]:
-    """The common shift. Its ratios are ratios of speed: below 1 means slower, also for
-    latencies."""
+    """The common shift, in ratios of speed: below 1 means slower, also for latencies."""
     return {
         **_ratio(shift.measured),
         "verdict": shift.verdict,
@@ -121,8 +119,7 @@ def _ratio(measured: Measured | None) -> dict[str, Any]:
 
 
 def _welch(raw: Effect, better: str) -> dict[str, Any] | None:
-    """The raw ratio with Welch's interval, which uses the figures of this row alone. `raw` is the
-    effect before the adjustment for the noise probe."""
+    """The raw ratio with Welch's interval of this row alone. `raw`: before the adjustment."""
     if raw.welch_se is None or raw.welch_df is None:
         return None
     difference = raw.difference
@@ -136,10 +133,6 @@ def _welch(raw: Effect, better: str) -> dict[str, Any] | None:
         "ratio": metric_ratio(difference, better),
         "interval": metric_ratios(bounds, better),
     }
-
-
-def _listed(bounds: tuple[float, float] | None) -> list[float] | None:
-    return list(bounds) if bounds else None
 
 
 def _finite(value: float) -> float | None:

@@ -3,8 +3,6 @@
 To add a column, add an entry to COLUMNS, and take the number from compare/judged_row.py.
 """
 
-from __future__ import annotations
-
 import re
 import textwrap
 from collections.abc import Callable, Sequence
@@ -21,10 +19,46 @@ from longshore_study.compare.level_order import in_order
 from longshore_study.compare.pairing import known_factors
 from longshore_study.metrics.launch_metrics import names_of, unit_of_whom
 from longshore_study.output.host_warnings import host_warnings
-from longshore_study.output.verdict_reasons import reason
 from longshore_study.stats import verdict
+from longshore_study.stats.verdict import Judgement
 from longshore_study.store.launch_store import Launch
-from longshore_study.store.simulated import heading
+from longshore_study.store.selection import heading
+
+_OTHER = {
+    verdict.UNTESTABLE: "the data do not show how much sessions differ",
+    verdict.FAILED: "launches of one side failed",
+    verdict.INVALID: "a figure is above the bound of this machine, so the measurement is doubtful",
+    verdict.MISSING: "one side did not measure it",
+}
+
+
+def reason(row: JudgedRow, margin: float) -> str:
+    """The reason, with the p value that decided. A verdict needs 0.05 or less."""
+    of_margin = f"the margin of {terminal.percent(margin)}"
+    judged = row.judgement
+    if row.simulated and row.verdict not in _OTHER:
+        place = "within" if row.verdict == verdict.SAME else "beyond"
+        return f"simulated figures have no noise, and the ratio is {place} {of_margin}"
+    if judged is None:
+        return _OTHER.get(row.verdict, "it was not tested")
+    corrected = f"p {terminal.significant(judged.adjusted_p, 2)} after the correction for the number of rows"
+    if row.verdict in (verdict.REGRESSED, verdict.IMPROVED):
+        return f"the interval lies beyond {of_margin}; {corrected}"
+    if row.verdict == verdict.SAME:
+        p = terminal.significant(judged.equivalence_p, 2)
+        return f"a difference larger than {of_margin} is ruled out, p {p}"
+    return _why_inconclusive(judged, of_margin, corrected)
+
+
+def _why_inconclusive(judged: Judgement, of_margin: str, corrected: str) -> str:
+    low, high = judged.interval
+    if judged.p <= verdict.LEVEL:
+        return f"the interval lies beyond {of_margin}, as one of many rows may by chance; {corrected}"
+    if low <= 0.0 <= high:
+        return f"the interval holds both no change and changes beyond {of_margin}"
+    word = "slower" if high < 0 else "faster"
+    return f"it is {word}, but the interval does not tell whether by more than {of_margin}"
+
 
 _MAX_DIFFERENCES = 12
 _COLUMNS = 100  # of a title
@@ -45,8 +79,7 @@ def _differs_from_raw(row: JudgedRow) -> bool:
 
 
 def _verdict(row: JudgedRow) -> str:
-    """The verdict. An inconclusive verdict also has the smallest slowdown that these data could
-    show."""
+    """The verdict, if inconclusive with the smallest slowdown that these data could show."""
     smallest = row.smallest_slowdown
     if row.verdict != verdict.INCONCLUSIVE or smallest is None:
         return row.verdict
@@ -99,8 +132,7 @@ def _print_pivot(comparison: Comparison, rows: Sequence[JudgedRow], down: str | 
 
 
 def title(rows: Sequence[JudgedRow], shared: dict[str, Any]) -> str:
-    """The title of a table of one metric: the metric with its unit, and the factors that all rows
-    share."""
+    """The title of a table of one metric, with the unit and the factors that all rows share."""
     key = rows[0].key
     unit = next((unit_of_whom(row.unit, row.per) for row in rows if row.unit), "")
     text = f"{key.pattern}: {key.metric} in {unit}{_simulated(rows)}{terminal.shared_factors(shared)}"
@@ -166,8 +198,7 @@ def _label(row: JudgedRow, names: Sequence[str]) -> str:
 
 
 def _print_warnings(rows: Sequence[JudgedRow], names: list[str]) -> None:
-    """Prints a line per kind of warning. Warnings that differ only in the file of a launch are of
-    one kind."""
+    """Prints a line per kind of warning, whatever the file of the launch."""
     labelled = [(warning, _label(row, names)) for row in rows for warning in row.warnings]
     for of_kind in grouped(labelled, lambda pair: _FILE.sub("", pair[0])).values():
         warning, labels = of_kind[0][0], [label for _, label in of_kind]

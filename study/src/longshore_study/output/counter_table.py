@@ -1,7 +1,5 @@
 """The output of `show --counters`: JSON, or tables per study and pattern."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any

@@ -1,7 +1,5 @@
 """The output of `show --crossings`: JSON, or a table and a sentence per race."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,4 @@
-"""The output of `show --engines`: JSON, or for each study, tag and pattern a table of hops and a
-table of times."""
-
-from __future__ import annotations
+"""The output of `show --engines`: JSON, or tables of hops and of times."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -62,9 +59,7 @@ def render(summaries: Sequence[EngineSummary]) -> None:
 
 
 def _times(summary: EngineSummary, levels: list[str]) -> list[list[str]]:
-    parts = (summary.working_seconds, summary.slot_wait_seconds, summary.arrival_wait_seconds)
-    times = [terminal.number(summary.seconds * 1e3), *(f"{summary.share(part):.0%}" for part in parts)]
-    first_columns = [*levels, *times]
+    first_columns = [*levels, terminal.number(summary.seconds * 1e3), *(f"{share:.0%}" for share in summary.shares)]
     rows: list[list[str]] = []
     for direction, latency in summary.latency.items():
         seconds = [latency.seconds.get(name) for name in PERCENTILES]

@@ -1,7 +1,5 @@
 """Writes rows as CSV, JSON, JSON lines, Markdown, LaTeX or Parquet."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json
@@ -24,8 +22,7 @@ def columns_of(rows: Sequence[Row], first: Sequence[str] = ()) -> list[str]:
 
 
 def table(rows: Sequence[Row], form: str, first: Sequence[str] = ()) -> bytes:
-    """The rows in the format `form`. `first` names the leftmost columns, which the table has even
-    if no row has them."""
+    """The rows in the format `form`. `first`: the leftmost columns, even if no row has them."""
     columns = columns_of(rows, first)
     if form == "parquet":
         return _parquet(rows, columns)
@@ -70,8 +67,7 @@ def write_lines(rows: Iterable[tuple[Row, Row]], form: str, first: Sequence[str]
 
 
 def _write_body(rows: Iterable[tuple[Row, Row]], columns: dict[str, int], out: TextIO) -> set[int]:
-    """Writes CSV without the heading, and adds new columns to `columns`. Returns the different
-    numbers of fields of the rows."""
+    """Writes CSV without heading. Adds to `columns`; returns the different widths of rows."""
     writer = csv.writer(out, lineterminator="\n")
     widths: set[int] = set()
     last: Row | None = None
@@ -149,8 +145,7 @@ def latex_row(texts: Iterable[str]) -> str:
 
 
 def latex_tabular(kinds: str, heads: Sequence[str], rows: Iterable[Iterable[str]], note: str = "") -> str:
-    """A tabular with the rules of the package booktabs. `kinds`: the alignment of each column.
-    `heads`: whole lines. `note`: a comment above the tabular."""
+    """A tabular of booktabs. `kinds`: alignments; `heads`: whole lines; `note`: a comment above."""
     return "\n".join(
         ["% needs \\usepackage{booktabs}", *([f"% {note}"] if note else []), rf"\begin{{tabular}}{{{kinds}}}",
          r"\toprule", *heads, r"\midrule", *map(latex_row, rows), r"\bottomrule", r"\end{tabular}", ""]

@@ -1,13 +1,10 @@
 """The output of `longshore guard`: one line, which is the subject of a mail, or JSON."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 
 from longshore_study.analyses.guard import CANNOT_TELL, IMPROVED, REGRESSED, UNCONFIRMED, Finding
 from longshore_study.base import terminal
-from longshore_study.compare.judged_row import JudgedRow
 from longshore_study.metrics.launch_metrics import names_of
 
 SCHEMA = 1
@@ -59,11 +56,8 @@ def _changed(finding: Finding) -> str:
         return f"the whole machine {terminal.times(shift.ratio)}{more}"
     name = names_of(row.key for row in finding.comparison.rows)
     more = f" (and {len(rows) - 1} more of {len(finding.comparison.rows)} figures)" if len(rows) > 1 else ""
-    return f"{name(rows[0].key)} {_how(rows[0])}{more}"
-
-
-def _how(row: JudgedRow) -> str:
-    return terminal.times(math.exp(row.estimate.difference)) if row.estimate else row.verdict
+    how = terminal.times(math.exp(rows[0].estimate.difference)) if rows[0].estimate else rows[0].verdict
+    return f"{name(rows[0].key)} {how}{more}"
 
 
 def _sensitivity(finding: Finding) -> str:

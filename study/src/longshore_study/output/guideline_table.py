@@ -1,7 +1,5 @@
 """The output of `longshore guidelines`: JSON, or a sentence per checked guideline."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from longshore_study.base import terminal
@@ -9,7 +7,7 @@ from longshore_study.base.json_values import attributes
 from longshore_study.compare.estimate import metric_ratio, metric_ratios
 from longshore_study.compare.guideline_check import BROKEN, STATISTIC, GuidelineFindings, GuidelineRow
 from longshore_study.metrics.launch_metrics import unit_of_whom
-from longshore_study.store.simulated import heading
+from longshore_study.store.selection import heading
 
 SCHEMA = 1
 
@@ -56,8 +54,7 @@ def render(findings: GuidelineFindings) -> None:
 
 
 def sentence(row: GuidelineRow) -> str:
-    """`broken: halo mode persistent is 31 times slower than mode waitall (401 against 12095 MiB/s;
-    ...)`."""
+    """`broken: halo mode persistent is 31 times slower than mode waitall (401 against ...)`."""
     faster, than = (terminal.factors(variant) for variant in (row.guideline.faster, row.guideline.than))
     unit = unit_of_whom(row.unit, row.per)
     values = f"{terminal.number(row.values[0])} against {terminal.number(row.values[1])} {unit}"

@@ -1,7 +1,5 @@
 """The output of `longshore history`: JSON, or tables and a sentence per change."""
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Callable, Collection, Sequence
@@ -49,7 +47,7 @@ def change_document(row: HistoryRow, change: ChangePoint) -> dict[str, Any]:
     return {
         "kind": change.kind,
         "between": [attributes(point, "tag session when") for point in (before, after)],
-        "verdict": "improved" if change.difference > 0 else "regressed",
+        "verdict": _style(change),
         "ratio": row.ratio(change),
         "interval": list(row.interval(change)),
         **attributes(change, "p adjusted_p known"),
@@ -78,23 +76,19 @@ def render(table: HistoryTable, *, everything: bool) -> None:
         right = {"sessions", "first level", "last level", "noise"}
         terminal.print_table(
             f"{pattern}: {metric} in {whole} ({terminal.factors(shown)})", columns, body, right=right,
-            styles=[_style(row) for row in rows],
+            styles=[_style(row.changes[-1]) if row.changes else None for row in rows],
         )  # fmt: skip
         print(f"levels and ratios: {STATISTIC}")
         print()
     _print_changes(table, everything=everything)
     if any(not point.when for row in table.rows for point in row.points):
         print("warning: imported sessions have no times: their tags are in the order of the command line, else by name")
-    for warning in table.warnings:
+    for warning in (*table.warnings, *(f"not in the tables: {problem}" for problem in table.measured.problems)):
         print(f"warning: {warning}")
-    for problem in table.measured.problems:
-        print(f"warning: not in the tables: {problem}")
 
 
-def _style(row: HistoryRow) -> str | None:
-    if not row.changes:
-        return None
-    return "improved" if row.changes[-1].difference > 0 else "regressed"
+def _style(change: ChangePoint) -> str:
+    return "improved" if change.difference > 0 else "regressed"
 
 
 def sessions_of_several_tags(table: HistoryTable) -> set[str]:
@@ -120,8 +114,7 @@ def _session(point: SessionPoint, of_several: Collection[str]) -> str:
 
 
 def spark(row: HistoryRow) -> str:
-    """The values of the latest sessions as bars, on a logarithmic scale. The scale has a least
-    span, so that noise does not look like a step."""
+    """The latest values as bars, logarithmic, with a least span so that noise is no step."""
     logs = [math.log(point.value) for point in row.points[-_MAX_BARS:]]
     middle = (min(logs) + max(logs)) / 2
     half = max(max(logs) - middle, _LEAST_SPAN, _NOISE_SPAN * (row.found.noise or 0.0))
@@ -146,12 +139,11 @@ def _print_changes(table: HistoryTable, *, everything: bool) -> None:
             print(summary(members, name))
             continue
         for row, change in members:
-            terminal.print_line(sentence(row, change, name), "improved" if change.difference > 0 else "regressed")
+            terminal.print_line(sentence(row, change, name), _style(change))
 
 
 def summary(members: Sequence[tuple[HistoryRow, ChangePoint]], name: Callable[[Key], str]) -> str:
-    """One sentence for rows that changed between the same two sessions: the numbers of worse and
-    better rows, and the largest change."""
+    """One sentence for rows that changed together: counts, and the largest change."""
     row, change = max(members, key=lambda member: abs(member[1].difference))
     worse = sum(change.difference < 0 for _, change in members)
     counts = [f"{count} {word}" for word, count in (("worse", worse), ("better", len(members) - worse)) if count]
@@ -160,8 +152,7 @@ def summary(members: Sequence[tuple[HistoryRow, ChangePoint]], name: Callable[[K
 
 
 def sentence(row: HistoryRow, change: ChangePoint, name: Callable[[Key], str]) -> str:
-    """One sentence, such as `2026-03-04, between sessions a and b (tags x and y): halo mode
-    persistent became 17.5 times slower (...)`."""
+    """`2026-03-04, between sessions a and b (tags x and y): halo became 17.5 times slower ...`."""
     before, after = row.points[change.at - 1], row.points[change.at]
     how = terminal.times(math.exp(change.difference))
     verb = "drifted" if change.kind == DRIFT else "became"

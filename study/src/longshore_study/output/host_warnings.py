@@ -1,7 +1,5 @@
 """What a comparison says about the hosts of its launches."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Iterator, Sequence
 

@@ -1,7 +1,4 @@
-"""The table of `longshore compare STUDY --factor NAME` if the factor has more than two levels: a
-column for each level beside that of the baseline."""
-
-from __future__ import annotations
+"""The table of `compare --factor` for more than two levels, with a column for each."""
 
 from longshore_study.base import terminal
 from longshore_study.base.groups import grouped

@@ -1,7 +1,5 @@
 """The output of `show --means`: JSON, or a table per study, pattern and metric."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

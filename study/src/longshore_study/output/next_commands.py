@@ -1,7 +1,5 @@
 """The command lines that a user may want to type next, for the stored launches."""
 
-from __future__ import annotations
-
 import os
 import shlex
 import sys
@@ -86,8 +84,7 @@ def _asked(launch: Launch, factors: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _activation() -> list[str]:
-    """The command that activates the virtual environment of this program, if the shell has not
-    activated it (for instance under `make`)."""
+    """The command that activates the virtual environment, if the shell has not (under `make`)."""
     script = Path(sys.prefix) / "bin" / "activate"
     if sys.prefix == sys.base_prefix or os.environ.get("VIRTUAL_ENV") or not script.is_file():
         return []

@@ -5,8 +5,6 @@ The interval is the 95 % interval of the median from order statistics, as Hoefle
 2015) advise. Fewer than six launches have no such interval: the table has their range instead.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from statistics import median
 from typing import Any

@@ -1,7 +1,4 @@
-"""The output of `show --model`, measured and predicted exchanges: JSON, or a table per study,
-session and pattern."""
-
-from __future__ import annotations
+"""The output of `show --model`: JSON, or a table per study, session and pattern."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence

@@ -3,8 +3,6 @@ dashboards of a site. A session is a run, a variant is a test case, and its metr
 variables.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 import hashlib
 import os
@@ -16,7 +14,7 @@ from typing import Any
 from longshore_study import __version__
 from longshore_study.base import terminal
 from longshore_study.base.groups import grouped
-from longshore_study.base.json_values import canonical
+from longshore_study.base.json_values import canonical, number_in
 from longshore_study.metrics.launch_metrics import Measurements
 from longshore_study.metrics.variant_rows import VariantRow, variant_rows
 from longshore_study.store.launch_store import Launch
@@ -39,10 +37,8 @@ def run_report(launches: Sequence[Launch], measured: Measurements) -> dict[str, 
     # Imported figures have no times, but the schema requires numbers here.
     begin, end = (min(times), max(times)) if times else (0.0, 0.0)
     failures = len(measured.failed)
-    runs = [
-        _run(number, members, _of_session(launches, key), identity)
-        for number, (key, members) in enumerate(sessions.items())
-    ]
+    own = grouped(launches, lambda launch: (launch.study, launch.tag, launch.session))
+    runs = [_run(number, members, own[key], identity) for number, (key, members) in enumerate(sessions.items())]
     return {
         "session_info": {
             "data_version": DATA_VERSION, "version": f"longshore {__version__}", "uuid": identity,
@@ -68,11 +64,9 @@ def _run(number: int, rows: Sequence[VariantRow], launches: Sequence[Launch], id
 def _case(number: int, index: int, row: VariantRow, launches: Sequence[Launch], identity: str) -> dict[str, Any]:
     system, partition = _host(launches), str(row.cell.get("transport", "default"))
     parameters = {**row.cell, **row.variant}
-    digest = hashlib.sha256(canonical({"pattern": row.pattern, **parameters}).encode("utf-8", "replace")).hexdigest()[
-        :8
-    ]
-    times = [stamp for launch in launches if (stamp := _seconds(launch)) is not None]
-    done = max(times, default=None)
+    content = canonical({"pattern": row.pattern, **parameters})
+    digest = hashlib.sha256(content.encode("utf-8", "replace")).hexdigest()[:8]
+    done = max((stamp for launch in launches if (stamp := _seconds(launch)) is not None), default=None)
     doubt = "; ".join(row.doubts) or None
     words = " ".join(f"%{name}={terminal.factor(value)}" for name, value in sorted(parameters.items()))
     return {
@@ -94,13 +88,8 @@ def _case(number: int, index: int, row: VariantRow, launches: Sequence[Launch], 
     }  # fmt: skip
 
 
-def _of_session(launches: Iterable[Launch], key: tuple[str, str, str]) -> list[Launch]:
-    return [launch for launch in launches if (launch.study, launch.tag, launch.session) == key]
-
-
 def _total(launches: Iterable[Launch]) -> float | None:
-    seconds = [launch.envelope.get("seconds") for launch in launches]
-    known = [float(value) for value in seconds if isinstance(value, int | float)]
+    known = [seconds for launch in launches if (seconds := number_in(launch.envelope, "seconds")) is not None]
     return sum(known) if known else None
 
 

@@ -1,7 +1,5 @@
 """Rows of results: groups, and tables with the factors that vary."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
@@ -19,8 +17,7 @@ F = TypeVar("F", bound=_HasFactors)
 
 
 def grouped_by(rows: Iterable[R], names: str) -> dict[tuple[Any, ...], list[R]]:
-    """The rows by their attributes with these names, separated by spaces. The groups are in the
-    order of their first rows."""
+    """The rows by their attributes `names`, separated by spaces, in the order of first rows."""
     return groups.grouped(rows, lambda row: tuple(getattr(row, name) for name in names.split()))
 
 

@@ -1,7 +1,5 @@
 """The output of `show --scaling`: JSON, or tables with a line per curve."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 from typing import Any

@@ -1,7 +1,4 @@
-"""The output of `show --predicted`, which compares simulated with measured times: JSON, or a table
-per machine, measured side and pattern."""
-
-from __future__ import annotations
+"""The output of `show --predicted`: JSON, or a table per machine, measured side and pattern."""
 
 from typing import Any
 
@@ -56,8 +53,7 @@ def render(found: SideBySide) -> None:
 
 
 def summary(found: SideBySide) -> list[str]:
-    """Sentences that say how many predictions are within CLOSE of the measured time, and what does
-    not count."""
+    """Sentences: how many predictions are within CLOSE, and what does not count."""
     close, pairs = found.total
     by_pattern = ", ".join(f"{name} {near} of {total}" for name, (near, total) in found.shares.items())
     share = f": {close / pairs:.0%}" if pairs else ""

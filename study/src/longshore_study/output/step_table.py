@@ -1,7 +1,4 @@
-"""The output of `show --steps`: JSON, or tables with a row per step and a column per combination of
-the other factors."""
-
-from __future__ import annotations
+"""The output of `show --steps`: JSON, or tables with a row per step."""
 
 import shutil
 import sys
@@ -16,7 +13,7 @@ from longshore_study.base.json_values import attributes
 from longshore_study.compare.contrast import Contrast
 from longshore_study.metrics.launch_metrics import unit_of_whom
 from longshore_study.metrics.variant_rows import LAYOUT_COLUMNS
-from longshore_study.store.simulated import heading
+from longshore_study.store.selection import heading
 
 MAX_WIDTH = 160  # characters, if the output is no terminal
 _ALL_STEPS = "all steps"
@@ -62,8 +59,7 @@ def _gain_document(gain: Contrast | None) -> dict[str, Any] | None:
 
 
 class Notes:
-    """Numbered notes of a table: a cell shows the number, and the text is printed below the
-    table."""
+    """Numbered notes: a cell shows the number, and the text stands below the table."""
 
     def __init__(self) -> None:
         self.texts: list[str] = []
@@ -79,7 +75,8 @@ def render(tables: Sequence[StepTable]) -> None:
     for table in tables:
         notes = Notes()
         for indices in split_to_fit(table, partial(_width, table), width):
-            _print_part(table, indices, notes)
+            title, columns, rows = _grid(table, indices, notes)
+            terminal.print_table(title, columns, rows, right=columns[1:])
             print()
         for number, text in enumerate(notes.texts, 1):
             print(f"[{number}] {text}")
@@ -130,14 +127,8 @@ def split_to_fit(table: StepTable, width_of: Callable[[Sequence[int]], int], wid
 
 
 def column_order(names: Iterable[str]) -> list[str]:
-    """The factors in the order of the lines of a table: the layout first, then the factors from the
-    outermost to the innermost layer of the library."""
+    """The factors in their order: the layout, then from the outermost to the innermost layer."""
     return sorted(names, key=lambda name: (_ORDER.index(name) if name in _ORDER else len(_ORDER), name))
-
-
-def _print_part(table: StepTable, indices: Sequence[int], notes: Notes) -> None:
-    title, columns, rows = _grid(table, indices, notes)
-    terminal.print_table(title, columns, rows, right=columns[1:])
 
 
 def _width(table: StepTable, indices: Sequence[int]) -> int:
@@ -146,8 +137,7 @@ def _width(table: StepTable, indices: Sequence[int]) -> int:
 
 
 def _grid(table: StepTable, indices: Sequence[int], notes: Notes) -> tuple[str, list[str], list[list[str]]]:
-    """The title, the heading and the rows of a table with these columns. A factor that
-    distinguishes the columns has a line above the steps."""
+    """Title, heading and rows. A factor that distinguishes columns has a line above the steps."""
     chosen = [table.columns[index] for index in indices]
     shared, names = terminal.varying(chosen)
     names = column_order(names)

@@ -1,7 +1,4 @@
-"""The output of `longshore show`: JSON, or tables with a line per variant. The best of comparable
-variants is marked."""
-
-from __future__ import annotations
+"""The output of `longshore show`: JSON, or tables with a line per variant, the best marked."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -58,10 +55,8 @@ def render(rows: Sequence[VariantRow], measured: Measurements, *, verbose: bool)
 
 def _print_pattern(pattern: str, metric: str, rows: Sequence[VariantRow], *, verbose: bool) -> None:
     described = [
-        {"tag": row.tag, "study": row.study}
-        | ({"session": row.session} if row.session else {})
-        | row.cell
-        | row.variant
+        {"tag": row.tag, "study": row.study, **({"session": row.session} if row.session else {})}
+        | {**row.cell, **row.variant}
         for row in rows
     ]
     shared, names = terminal.varying(described)
@@ -99,8 +94,7 @@ def _print_pattern(pattern: str, metric: str, rows: Sequence[VariantRow], *, ver
 
 
 def _implied(names: Sequence[str], described: Sequence[dict[str, Any]]) -> list[str]:
-    """The factors whose levels are determined by the factors before them in `names`. The layout is
-    never among them."""
+    """The factors that the factors before them determine. The layout is never among them."""
     implied: list[str] = []
     kept: list[str] = []
     for name in names:
@@ -120,8 +114,7 @@ def _note(row: VariantRow, *, every_row: bool) -> str:
 
 
 def _cores(row: VariantRow) -> str:
-    """The number of launches with near cores, and with far cores. Empty if their cores were
-    alike."""
+    """The numbers of launches with near and with far cores. Empty if all were alike."""
     groups = [
         f"{name} in {terminal.count(len(seconds), 'launch')} ({nanoseconds(seconds)})"
         for name, seconds in row.cache_line_seconds.items()
@@ -131,8 +124,7 @@ def _cores(row: VariantRow) -> str:
 
 
 def _print_absent(measured: Measurements, *, verbose: bool) -> None:
-    """Prints the number of variants without a figure for each reason. With `verbose`, also lists
-    the variants."""
+    """Prints the number of variants without a figure by reason; with `verbose`, each of them."""
     reasons: dict[str, list[str]] = defaultdict(list)
     for key, reason in measured.absent.items():
         reasons[reason].append(f"{key.pattern} {terminal.factors({**key.cell, **key.variant})}")

@@ -1,7 +1,5 @@
 """The output of `show --winners`, ranked variants and best choices: JSON or tables."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -18,27 +16,24 @@ from longshore_study.base import terminal
 from longshore_study.base.errors import LongshoreError
 from longshore_study.base.groups import grouped
 from longshore_study.metrics.launch_metrics import Measurements, measure, unit_of_whom
-from longshore_study.metrics.memory_speeds import MemorySpeeds
+from longshore_study.metrics.memory_bound import MemorySpeeds
 from longshore_study.output.next_commands import next_commands
 from longshore_study.patterns import PATTERNS
 from longshore_study.store.launch_store import Store
-from longshore_study.store.simulated import heading
+from longshore_study.store.selection import heading
 
 
 def document(store: Store, name: str, session: str | None = None) -> dict[str, Any]:
     study, tag, session = newest_session(store, name, session)
     found = ranked_variants(measure(store.launches(study, tag, session)).figures)
-    machines = dict.fromkeys(entry.simulated for entry in found if entry.simulated is not None)
+    kinds = grouped(found, lambda entry: entry.simulated)
     return {
         "schema": 1,
         "study": study,
         "tag": tag,
         "session": session,
-        **_answers_and_rows([entry for entry in found if entry.simulated is None]),
-        "simulated": [
-            {"machine": machine, **_answers_and_rows([entry for entry in found if entry.simulated == machine])}
-            for machine in machines
-        ],
+        **_answers_and_rows(kinds.pop(None, [])),
+        "simulated": [{"machine": machine, **_answers_and_rows(entries)} for machine, entries in kinds.items()],
     }
 
 
@@ -98,19 +93,17 @@ def _print_pattern(pattern: str, ranked: list[RankedVariant]) -> None:
     scale, unit = _scale(ranked)
     columns = ["", *terminal.options([*work_names, *how_names]), unit, "spread", "of bound"]
     rows: list[list[str]] = []
-    styles: list[str | None] = []
     for entry in ranked:
         if entry.rank == 1 and rows and work_names:
             rows.append([""] * len(columns))
-            styles.append(None)
         mark = "winner" if entry.rank == 1 else "~" if entry.is_within_noise else ""
         share = "-" if entry.share is None else f"{entry.share:.0%}"
         factors = [*terminal.levels(entry.work, work_names), *terminal.levels(entry.how, how_names)]
         spread = f"{entry.spread:.0%}" if len(entry.values) > 1 else "-"
         rows.append([mark, *factors, terminal.number(entry.value / scale), spread, share])
-        styles.append("best" if entry.rank == 1 else None)
     shared = terminal.factors({name.replace("_", "-"): level for name, level in {**work_shared, **how_shared}.items()})
     title = f"{pattern}: {shared}" if shared else pattern
+    styles = ["best" if row[0] == "winner" else None for row in rows]
     terminal.print_table(title, columns, rows, right=columns[-3:], styles=styles)
     allowed = "memory and network allow" if any(entry.uses_network for entry in ranked) else "memory allows"
     terminal.print_line(
@@ -130,11 +123,9 @@ def _print_footer(measured: Measurements, speeds_of: Mapping[str, MemorySpeeds],
         terminal.print_line("~ within noise of the winner: more launches would show which one is faster")
     for reason, amount in Counter(measured.absent.values()).most_common():
         terminal.print_line(f"no figure of {terminal.count(amount, 'variant')}: {reason}")
-    failed = len(measured.failed)
-    if failed:
-        terminal.print_line(
-            f"{terminal.count(failed, 'launch')} failed and are not shown ('longshore status' lists them)"
-        )
+    if measured.failed:
+        failed = terminal.count(len(measured.failed), "launch")
+        terminal.print_line(f"{failed} failed and are not shown ('longshore status' lists them)")
 
 
 def _print_answers(found: Sequence[BestChoice]) -> None:

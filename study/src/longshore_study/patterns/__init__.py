@@ -1,8 +1,6 @@
 """Each module of this package holds the facts of one pattern. All other packages take the facts of
 a pattern from here. A new pattern needs one more module, and no list of modules must be changed."""
 
-from __future__ import annotations
-
 import importlib
 import pkgutil
 

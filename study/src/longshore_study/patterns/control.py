@@ -1,8 +1,6 @@
 """Control: the machine itself. Every study measures its memory copy and its ping-pong; the other
 kernels measure parameters of the communication model."""
 
-from __future__ import annotations
-
 from longshore_study.patterns.pattern import WORK, Metric, Pattern, count, words
 
 MACHINE_METRICS = {"copy": "bandwidth", "pingpong": "latency_us"}

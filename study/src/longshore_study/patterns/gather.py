@@ -1,7 +1,5 @@
 """Gather, scatter and histogram: many small requests to random places of a distributed table."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

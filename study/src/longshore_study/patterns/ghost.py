@@ -1,7 +1,5 @@
 """Ghost: the exchange of the elements that neighbours of a mesh or a sparse matrix need."""
 
-from __future__ import annotations
-
 import math
 
 from longshore_study.patterns.pattern import (

@@ -1,7 +1,5 @@
 """Halo: the exchange of the boundary of a grid with neighbours."""
 
-from __future__ import annotations
-
 import math
 
 from longshore_study.patterns.pattern import (
@@ -59,8 +57,7 @@ def _traffic(levels: Levels) -> list[MemoryUse]:
 
 
 def _rows_with_ends(levels: Levels) -> tuple[int, int]:
-    """The rows of cells along x whose two ends a rank exchanges, and the payload bytes of a row. No
-    rows, if the levels do not determine them."""
+    """The rows of cells along x whose two ends a rank exchanges, and their payload, if known."""
     domain, width, type_bytes = levels.get("domain"), levels.get("halo"), NUMBER_BYTES.get(str(levels.get("type")))
     in_a_grid = levels.get("periodic") == [1, 1, 1] and not levels.get("boxes") and levels.get("centring") != "vertex"
     if not in_a_grid or not domain or not width or not type_bytes:

@@ -1,7 +1,5 @@
 """What the study tool knows about a pattern: the fields of its module in this package."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -46,7 +44,6 @@ class Factor:
     most: int = LARGEST_COUNT
     numbers_in_one: int = 1
     free_text: bool = False
-    """Whether any text is allowed."""
 
     @property
     def is_word(self) -> bool:
@@ -92,8 +89,7 @@ class Metric:
     title: str = ""
     """The name for readers; by default the name of the metric."""
     limit: str = ""
-    """What the figure cannot exceed: "memory copy", or "injection" if the bytes go to all nodes in
-    equal shares."""
+    """What bounds the figure: "memory copy", or "injection" if all nodes get equal shares."""
 
 
 @dataclass(frozen=True)
@@ -111,16 +107,14 @@ class MemoryUse:
 
 
 def between_nodes(levels: Levels, payload: float) -> list[MemoryUse]:
-    """The bytes to other nodes, as the records count them, if there are any. `payload`: the payload
-    bytes of a byte or item of the main metric."""
+    """The bytes to other nodes in the records. `payload`: bytes of a unit of the main metric."""
     of_rank, offnode = levels.get("payload_bytes"), levels.get("offnode_bytes")
     return [MemoryUse("network", payload * offnode / of_rank, 2 * offnode)] if of_rank and offnode else []
 
 
 @dataclass(frozen=True)
 class Guideline:
-    """A rule that must hold on any machine: variants with the levels `faster` are not slower than
-    variants with the levels `than`, all else equal."""
+    """A rule for any machine: variants with `faster` are not slower than those with `than`."""
 
     faster: dict[str, Any]
     than: dict[str, Any]
@@ -151,11 +145,9 @@ class Pattern:
     mean_metrics: tuple[str, ...] = ()
     """Metrics of which the reference program prints means."""
     modelled_phase: str = ""
-    """The phase that the communication model predicts: an exchange of equal blocks between all
-    ranks."""
+    """The phase that the communication model predicts: equal blocks between all ranks."""
     traffic: Callable[[Levels], Sequence[MemoryUse]] | None = None
-    """What has to move through memory and between nodes. The slowest of the uses is the bound of
-    the main metric (metrics/memory_bound.py)."""
+    """What moves through memory and between nodes; the slowest bounds the main metric."""
     traffic_text: str = ""
     """Which bytes `traffic` counts."""
     repetition_seconds: Callable[[int, Levels], float] = lambda ranks, levels: 0.1  # noqa: ARG005

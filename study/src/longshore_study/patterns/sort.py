@@ -1,7 +1,5 @@
 """Sort: keys that go to the rank of their bucket, as in ISx."""
 
-from __future__ import annotations
-
 from longshore_study.patterns.pattern import (
     BYTES_PER_SECOND,
     NUMBER_BYTES,

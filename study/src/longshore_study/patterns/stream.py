@@ -1,7 +1,5 @@
 """Stream: the memory bandwidth of nodes, as STREAM measures it."""
 
-from __future__ import annotations
-
 from longshore_study.patterns.pattern import (
     BYTES_PER_SECOND,
     NUMBER_BYTES,

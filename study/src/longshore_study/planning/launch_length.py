@@ -21,11 +21,9 @@ from longshore_study.store.launch_store import Launch, read_launch
 
 MIN_REPETITIONS = 5
 MIN_DF = 10
-"""Degrees of freedom that a recommendation needs: the number of launches, not counting the first
-launch of each cell and session."""
+"""Degrees of freedom that a recommendation needs: launches beyond one per cell and session."""
 MAX_TIME_SHARE = 0.8
-"""A length is recommended only if it takes at most this share of the current time, since variances
-are estimates."""
+"""A recommended length takes at most this share of the time: variances are estimates."""
 _MAX_LAUNCHES_READ = 48
 _DOUBLINGS = 2
 """Limit of the extrapolation beyond the measured lengths."""
@@ -33,8 +31,7 @@ _DOUBLINGS = 2
 
 @dataclass(frozen=True)
 class Length:
-    """The length of a launch: its number of repetitions of each variant, with the noise of the
-    results."""
+    """The length of a launch: its repetitions of each variant, with the noise of the results."""
 
     repetitions: int
     spread: float
@@ -109,8 +106,7 @@ def advise_of(launches: Iterable[Launch], repetitions: int) -> Advice | None:
 
 
 def _series(launch: Launch, repetitions: int) -> dict[str, list[float]]:
-    """The logarithms of the times of the repetitions, in order, by variant. Incomplete series are
-    left out."""
+    """The logarithms of the times of the repetitions by variant, without incomplete series."""
     series: dict[str, dict[int, float]] = defaultdict(dict)
     for sample in launch.samples if launch.problem is None else ():
         seconds = _slowest(sample)

@@ -41,8 +41,7 @@ class Cell:
 
     @property
     def factors(self) -> dict[str, Any]:
-        """The factors of the cell as they are stored. Comparisons match rows of two studies by
-        these factors."""
+        """The factors of the cell as they are stored, by which comparisons match rows."""
         return {"program": self.program, **self.between}
 
     @cached_property
@@ -139,8 +138,7 @@ class Plan:
         }
 
     def seed_of(self, launch_index: int) -> int:
-        """The seed of a launch, for its data and the order of its sweep. Launches with the same
-        index in different cells and sessions have the same seed."""
+        """The seed of a launch, for data and order of the sweep: the same for the same index."""
         return (self.study.seed + launch_index) % 2**31
 
     def order(self, session: str) -> list[PlannedLaunch]:
@@ -155,8 +153,7 @@ class Plan:
 
 
 def make_plan(study: Study) -> Plan:
-    """All cells of a study, and control cells. Optional programs that this machine lacks are left
-    out. Raises UsageError if there are no cells, or too many."""
+    """All cells and controls, without missing optional programs. UsageError if none or many."""
     _refuse_absurd_sizes(study)
     left_out = tuple(block for block in study.externals if block.optional and block.is_missing)
     externals = [block for block in study.externals if block not in left_out]
@@ -205,8 +202,7 @@ def _refuse_full_nodes(study: Study, cell: Cell, line: int) -> None:
 
 
 def _without_duplicates(study: Study, cells_and_lines: Iterable[tuple[Cell, int]]) -> list[Cell]:
-    """The cells without duplicates. Each cell comes with the line of its block. Two blocks may
-    contain the same cell, but only with the same settings."""
+    """The cells, with their lines, without duplicates, which must have the same settings."""
     unique: dict[str, tuple[Cell, int]] = {}
     for cell, line in cells_and_lines:
         known, first = unique.setdefault(cell.cell_id, (cell, line))
@@ -318,12 +314,9 @@ def _control_cells(cells: list[Cell]) -> list[Cell]:
             continue
         between = {name: cell.between[name] for name in _LAUNCH_FACTORS if name in cell.between}
         kernels = ["copy", "pingpong"] if cell.ranks > 1 else ["copy"]
-        launch_settings = replace(
-            cell.launch_settings,
-            repetitions=_CONTROL_REPETITIONS,
-            warmup=1,
-            verify=LaunchSettings.verify,
-            phases=LaunchSettings.phases,
+        of_cell = cell.launch_settings
+        launch_settings = LaunchSettings(
+            of_cell.launches, _CONTROL_REPETITIONS, timeout_seconds=of_cell.timeout_seconds
         )
         control = Cell(CONTROL, between, {"kernel": kernels}, launch_settings)
         known = controls.get(control.cell_id)

@@ -18,8 +18,7 @@ from longshore_study.store.launch_store import Launch
 
 ASSUMED_LAUNCH_SPREAD = 0.03
 ASSUMED_SESSION_SPREAD = 0.02
-"""Assumed relative standard deviations between launches of a session, and between sessions, for a
-quiet dedicated node."""
+"""Assumed relative deviations of launches and of sessions, for a quiet dedicated node."""
 
 OTHER_SESSIONS = (2, 3, 5, 8)
 """The numbers of sessions that `plan -v` shows besides that of the study."""
@@ -27,8 +26,7 @@ OTHER_SESSIONS = (2, 3, 5, 8)
 
 @dataclass(frozen=True)
 class Spread:
-    """The noise of the rows of a study: how much launches of a session differ, and how much
-    sessions differ."""
+    """The noise of the rows of a study: how much launches, and how much sessions differ."""
 
     launches: float
     """Relative standard deviation between launches of a session."""
@@ -41,8 +39,7 @@ class Spread:
 
 
 def spread_of(stored: Iterable[Launch]) -> Spread:
-    """The median spread of the stored rows. With fewer than two launches or sessions, the spread is
-    assumed."""
+    """The median spread of the stored rows; assumed with fewer than two launches or sessions."""
     rows: dict[tuple[str, str], dict[tuple[str, str], list[float]]] = {}
     for launch in stored:
         if launch.problem is not None or launch.simulated is not None:
@@ -52,24 +49,19 @@ def spread_of(stored: Iterable[Launch]) -> Spread:
             if isinstance(median, int | float) and median > 0:
                 row = rows.setdefault((launch.cell_id, str(sorted(result["variant"].items()))), {})
                 row.setdefault((launch.tag, launch.session), []).append(math.log(median))
-    within = [
-        _typical(statistics.variance(logs), len(logs) - 1)
-        for row in rows.values()
-        for logs in row.values()
-        if len(logs) > 1
-    ]
+    launches = [logs for row in rows.values() for logs in row.values()]
+    within = [_typical(statistics.variance(logs), len(logs) - 1) for logs in launches if len(logs) > 1]
     means = [{session: statistics.fmean(logs) for session, logs in row.items()} for row in rows.values()]
     centred = [deviations for row in means if (deviations := _centred(row))]
     between = [_typical(_variance(row), _df(row)) for row in centred]
     if not within:
         return Spread(ASSUMED_LAUNCH_SPREAD, ASSUMED_SESSION_SPREAD, "assumed, nothing is stored yet")
-    launches = statistics.median(within)
+    spread = statistics.median(within)
     if not between:
-        return Spread(launches, ASSUMED_SESSION_SPREAD, f"launches: from {len(within)} stored rows; sessions: assumed")
+        return Spread(spread, ASSUMED_SESSION_SPREAD, f"launches: from {len(within)} stored rows; sessions: assumed")
     # The variance of session means includes a part of the variance between launches.
-    counts = [len(logs) for row in rows.values() for logs in row.values()]
-    variance = max(0.0, statistics.median(between) ** 2 - launches**2 / statistics.median(counts))
-    return Spread(launches, math.sqrt(variance), f"from {len(within)} stored rows", _shared_part(centred))
+    variance = max(0.0, statistics.median(between) ** 2 - spread**2 / statistics.median(map(len, launches)))
+    return Spread(spread, math.sqrt(variance), f"from {len(within)} stored rows", _shared_part(centred))
 
 
 Sessions = dict[tuple[str, str], float]
@@ -77,8 +69,7 @@ Sessions = dict[tuple[str, str], float]
 
 
 def _centred(row: Sessions) -> Sessions:
-    """The sessions, each as its deviation from the mean of its tag. A tag with a single session is
-    left out. Differences between tags are not noise."""
+    """The sessions of tags with several, as deviations from the mean of their tag."""
     tags: dict[str, list[float]] = {}
     for (tag, _), value in row.items():
         tags.setdefault(tag, []).append(value)
@@ -124,8 +115,7 @@ class PowerAnalysis:
 
     @cached_property
     def rows(self) -> int:
-        """Number of rows of the table that `compare` tests: the measured variants, and the common
-        shift."""
+        """Number of rows that `compare` tests: the measured variants, and the common shift."""
         return 1 + sum(cell.variants for cell in self.plan.cells if cell.program != CONTROL and cell.machine is None)
 
     def between_tags(self, sessions: int) -> SimulatedPower | None:

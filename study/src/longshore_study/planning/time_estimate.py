@@ -1,9 +1,7 @@
-"""Estimates the time of a study from stored launches. Cells without stored launches get a guess
-from their sizes."""
+"""Estimates the time of a study from stored launches, or by a guess from sizes."""
 
 import statistics
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Iterable
 
 from longshore_study.base.groups import combinations_of
 from longshore_study.patterns import PATTERNS
@@ -17,8 +15,7 @@ _SIMULATED_NEIGHBOURS_SECONDS = 3e-3  # real time per rank of an exchange with n
 
 
 class TimeEstimate:
-    """Seconds per launch of each cell. The launches that a running session observes improve the
-    estimate."""
+    """Seconds per launch of each cell, improved by the launches of a running session."""
 
     def __init__(self, stored: Iterable[Launch] = ()) -> None:
         self._seconds: dict[str, list[float]] = {}
@@ -56,15 +53,9 @@ def guessed_seconds(cell: Cell) -> float:
         return repetitions * cell.variants * cell.ranks * (_SIMULATED_NEIGHBOURS_SECONDS + of_all_pairs)
     guess = PATTERNS[cell.program].repetition_seconds
     if cell.variants > _MAX_GUESSED_VARIANTS:
-        return start + repetitions * cell.variants * max(guess(cell.ranks, variant) for variant in _corners(cell))
-    return start + repetitions * sum(guess(cell.ranks, variant) for variant in _variants(cell))
-
-
-def _variants(cell: Cell) -> Iterator[dict[str, Any]]:
-    for levels in combinations_of(cell.within):
-        yield {**cell.between, **levels}
-
-
-def _corners(cell: Cell) -> list[dict[str, Any]]:
-    """The variant with all first levels and the variant with all last levels."""
-    return [{**cell.between, **{name: levels[index] for name, levels in cell.within.items()}} for index in (0, -1)]
+        # The variant with all first levels, and that with all last levels
+        corners = ({name: levels[index] for name, levels in cell.within.items()} for index in (0, -1))
+        each = max(guess(cell.ranks, {**cell.between, **levels}) for levels in corners)
+        return start + repetitions * cell.variants * each
+    variants = ({**cell.between, **levels} for levels in combinations_of(cell.within))
+    return start + repetitions * sum(guess(cell.ranks, variant) for variant in variants)

@@ -1,7 +1,5 @@
 """The section of associations: the factor levels with which the changes are associated."""
 
-from __future__ import annotations
-
 from longshore_study.attribution.association import Attribution, rule_text
 from longshore_study.attribution.rules import Rule
 from longshore_study.base.texts import counted, ratio, ratio_in_words
@@ -20,13 +18,9 @@ def attribution_section(facts: Facts) -> Element | None:
         "cause: 'longshore attribute' writes a study that tests it."
     )
     unexplained = len(attribution.unexplained)
-    return section(
-        "associated",
-        "Associated with",
-        remark(note),
-        element("ol", [_rule(attribution, rule) for rule in attribution.rules], class_="rules associations"),
-        element("p", f"{counted(unexplained, 'changed figure')} not explained by these.") if unexplained else None,
-    )
+    rules = element("ol", [_rule(attribution, rule) for rule in attribution.rules], class_="rules associations")
+    rest = element("p", f"{counted(unexplained, 'changed figure')} not explained by these.") if unexplained else None
+    return section("associated", "Associated with", remark(note), rules, rest)
 
 
 def _rule(attribution: Attribution, rule: Rule) -> Element:
@@ -36,15 +30,9 @@ def _rule(attribution: Attribution, rule: Rule) -> Element:
     changed = sum(row.verdict in (REGRESSED, IMPROVED) for row in rows)
     style = "regressed" if speed_ratio < 1 else "improved"
     change_text = ratio_in_words(speed_ratio, "better", "worse")
-    return element(
-        "li",
-        element("span", f"{'▼' if speed_ratio < 1 else '▲'} {change_text}", class_=f"badge v-{style}"),
-        " ",
-        element("code", rule_text(rule)),
-        element(
-            "span",
-            f"ratio {ratio(speed_ratio)}, 95 % interval {ratio(low)} to {ratio(high)} (above 1 is better); "
-            f"{counted(len(rows), 'figure')}, {changed} of them changed",
-            class_="why",
-        ),
+    sign = element("span", f"{'▼' if speed_ratio < 1 else '▲'} {change_text}", class_=f"badge v-{style}")
+    why = (
+        f"ratio {ratio(speed_ratio)}, 95 % interval {ratio(low)} to {ratio(high)} (above 1 is better); "
+        f"{counted(len(rows), 'figure')}, {changed} of them changed"
     )
+    return element("li", sign, " ", element("code", rule_text(rule)), element("span", why, class_="why"))

@@ -1,7 +1,4 @@
-"""The first section of a page without a comparison: the best choice for each pattern, its share of
-the bound, the result of `auto`, and the next commands."""
-
-from __future__ import annotations
+"""The first section without a comparison: best choices, bounds, `auto`, next commands."""
 
 from collections.abc import Callable, Hashable, Sequence
 
@@ -53,8 +50,7 @@ def _best_by(facts: Facts, key: Callable[[BestChoice], Hashable]) -> list[Choice
 
 
 def _goodness(choice: BestChoice) -> tuple[bool, float]:
-    """A figure above the copy from main memory was measured in a cache, and ranks below all other
-    figures."""
+    """Ranks a figure below all others if it was measured in a cache."""
     return not choice.in_cache, -choice.best.value if choice.best.better == "lower" else choice.best.value
 
 
@@ -83,8 +79,7 @@ def _bound_text(best: Sequence[BestChoice]) -> str:
 
 
 def _unranked_sentence(facts: Facts) -> str:
-    """The sentence for programs whose factors are unknown, so that variants may do different
-    work."""
+    """The sentence for programs with unknown factors, whose variants may do different work."""
     figures = facts.main_figures
     if not figures and facts.simulated:
         return f"All figures are simulated, on {', '.join(facts.simulated)}."
@@ -105,8 +100,7 @@ def _with(choice: BestChoice) -> str:
 
 
 def _table(facts: Facts, best: Sequence[ChoiceOfSide]) -> Element:
-    """The table of best choices. The bar in each row shows the figure as a share of what the
-    memory allows."""
+    """The table of best choices. A bar shows the figure as a share of what the memory allows."""
     shares = [choice.best.share for _, choice in best if choice.best.share is not None]
     scale = Scale(0.0, max([1.0, *shares]) * 1.04)
     heads: list[tuple[str, Child]] = [("name", "Best of"), ("value number", "Figure")]
@@ -115,15 +109,9 @@ def _table(facts: Facts, best: Sequence[ChoiceOfSide]) -> Element:
     heads.append(("choice", "Choose"))
     rows = []
     for side, choice in best:
+        name: list[Child] = [element("b", pattern_title(choice.best.pattern)), " ", _soft(choice.where)]
         cells: list[Child] = [
-            element(
-                "th",
-                element("b", pattern_title(choice.best.pattern)),
-                " ",
-                _soft(choice.where),
-                class_="c-name",
-                scope="row",
-            ),
+            element("th", name, class_="c-name", scope="row"),
             number_cell("value", figure(choice.best.value, choice.best.unit)),
         ]
         if shares:
@@ -164,21 +152,14 @@ def _legend(best: Sequence[BestChoice]) -> Element:
 
 
 def _next(facts: Facts) -> Element | None:
-    """The next commands. None for several sides, because a reader who compares sides knows the
-    commands."""
+    """The next commands. None for several sides, whose readers know them."""
     if len(facts.sides) != 1:
         return None
     commands = next_commands(facts.best_choices[facts.sides[0]], facts.launches, shown_by="report")
     if not commands:
         return None
-    return element(
-        "div",
-        element("h3", "What to type next"),
-        element(
-            "dl", [[element("dt", element("code", line)), element("dd", purpose)] for line, purpose in commands],
-            class_="commands",
-        ),
-    )  # fmt: skip
+    lines = [[element("dt", element("code", line)), element("dd", purpose)] for line, purpose in commands]
+    return element("div", element("h3", "What to type next"), element("dl", lines, class_="commands"))
 
 
 def _bar(choice: BestChoice, scale: Scale) -> Element:
@@ -208,9 +189,6 @@ def _details(facts: Facts) -> list[str]:
 
 def _undecided(facts: Facts) -> list[str]:
     winners = fastest(facts)
-    unclear = [w for w in winners if not w.separated and w.best.pattern != CONTROL]
-    if not unclear:
-        return []
-    return [
-        f"{len(unclear)} of {counted(len(winners), 'winner')} within noise of the runner-up (marked “close” below)."
-    ]
+    unclear = sum(not w.separated and w.best.pattern != CONTROL for w in winners)
+    text = f"{unclear} of {counted(len(winners), 'winner')} within noise of the runner-up (marked “close” below)."
+    return [text] if unclear else []

@@ -3,15 +3,12 @@ at the speed that control measured for data of this size (metrics/memory_bound.p
 have the speed of main memory alone, which a figure whose data lie in a cache can exceed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from longshore_study.base.texts import quantity
-from longshore_study.metrics.memory_bound import share_of_bound
-from longshore_study.metrics.memory_speeds import MemorySpeeds, median_speeds
+from longshore_study.metrics.memory_bound import MemorySpeeds, median_speeds, share_of_bound
 from longshore_study.patterns import CONTROL, LAUNCHED_ALIKE, PATTERNS
 from longshore_study.report.facts import Facts, PlottedFigure
 
@@ -41,8 +38,7 @@ def bounds_text(bounds: Collection[Bound]) -> str:
 
 
 def bound_for(facts: Facts, figures: Iterable[PlottedFigure]) -> Bound | None:
-    """The highest of the bounds of figures that are drawn together, so that no figure is above the
-    line by mistake."""
+    """The highest bound of figures that are drawn together, so that none is above it by mistake."""
     distinct = {(f.side, f.pattern, f.unit, str(_bounding_levels(f))): f for f in figures}
     bounds = [bound for f in distinct.values() if (bound := _bound(facts, f)) is not None]
     return max(bounds, key=_value, default=None)

@@ -1,7 +1,4 @@
-"""The section of missing results: failed launches, skipped variants with their reasons, and
-variants that only one side measured."""
-
-from __future__ import annotations
+"""The section of missing results: failed, skipped, and measured on one side only."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -13,7 +10,7 @@ from longshore_study.report.facts import Factors, Facts, PlottedFigure, by_key, 
 from longshore_study.report.labels import level_text, naming, pattern_title, value_text
 from longshore_study.report.markup import Child, Element, element, section
 from longshore_study.report.tables import folded, scroll_table
-from longshore_study.store.simulated import heading
+from longshore_study.store.selection import heading
 
 ROWS_SHOWN = 30
 NUMBERS = ("Launches", "Failed", "Variants")
@@ -46,19 +43,10 @@ def absences(facts: Facts) -> list[Absence]:
 
 def coverage_section(facts: Facts) -> Element:
     lines = absences(facts)
-    return section(
-        "missing",
-        "What is there, and what is missing",
-        _sessions(facts),
-        folded(
-            lines,
-            ROWS_SHOWN,
-            "more line",
-            lambda some: _table(some, with_side=len(facts.sides) > 1),
-        )
-        if lines
-        else element("p", "Nothing failed, was skipped or is missing on one side."),
-    )
+    listed: Child = element("p", "Nothing failed, was skipped or is missing on one side.")
+    if lines:
+        listed = folded(lines, ROWS_SHOWN, "more line", lambda some: _table(some, with_side=len(facts.sides) > 1))
+    return section("missing", "What is there, and what is missing", _sessions(facts), listed)
 
 
 def _failed(facts: Facts) -> Iterable[Absence]:
@@ -123,7 +111,6 @@ def _all_factors(f: PlottedFigure) -> str:
 
 
 def _sessions(facts: Facts) -> Element:
-    """The table of sessions, with their numbers of launches and variants."""
     kinds = (facts, *facts.simulated.values())
     failed = {launch.path for kind in kinds for _, launch in kind.failed}
     main_figures = [figure for kind in kinds for figure in kind.main_figures]

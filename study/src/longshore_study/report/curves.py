@@ -1,8 +1,6 @@
 """Curves of figures over a size factor, with the bound of the machine. Lines join only levels of
 numeric factors. scaling.py draws curves over ranks and nodes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
@@ -17,7 +15,7 @@ from longshore_study.report.bounds import Bound, bound_for, bounds_text
 from longshore_study.report.facts import Facts, PlottedFigure, by_key, median_value
 from longshore_study.report.labels import metric_title, naming
 from longshore_study.report.marks import Axes
-from longshore_study.report.markup import Element, element, remark
+from longshore_study.report.markup import Element, block, remark
 from longshore_study.report.panels import Panel, SeriesPoint, arranged, curve_legend, draw_panel, small_multiples
 from longshore_study.report.scales import Scale, for_figures, log_around, titled
 
@@ -58,16 +56,14 @@ def _sizes(figures: Sequence[PlottedFigure]) -> dict[str, str]:
 
 
 def numeric_following_factors(factor: str, all_factors: Sequence[Mapping[str, Any]]) -> set[str]:
-    """The numeric factors that vary and follow from `factor`. For example, the number of ranks
-    follows from the nodes."""
+    """The numeric factors that vary and follow from `factor`, as ranks follow from nodes."""
     sized = [(factors[factor], factors) for factors in all_factors if factor in factors]
     numeric = {name for _, factors in sized for name, value in factors.items() if number_in(value) is not None}
     return (following_factors(sized) & numeric) - {factor}
 
 
 def curves(facts: Facts, figures: Sequence[PlottedFigure]) -> list[Element]:
-    """One block per size factor, with the variants that have this factor. REQUIRES: all figures
-    have the same metric and unit."""
+    """One block per size factor. REQUIRES: all figures have the same metric and unit."""
     factors = [factor for factor in size_factors(figures) if factor not in scaled_over(figures)]
     return [_block(facts, [f for f in figures if factor in f.factors], factor) for factor in factors]
 
@@ -129,19 +125,13 @@ def _block(facts: Facts, figures: Sequence[PlottedFigure], factor: str) -> Eleme
     note += f" The dashed line is {bounds_text(bounds)}." if bounds else " No bound was measured."
     note += naming(rest).constant_note
     metric = metric_title(figures[0].metric)
-    return element(
-        "div",
-        element("h4", f"{metric.capitalize()} over {size_name}"),
-        remark(note),
-        curve_legend(drawn),
-        small_multiples([draw_panel(axes, panel, metric) for panel in drawn]),
-        class_="group",
-    )
+    multiples = small_multiples([draw_panel(axes, panel, metric) for panel in drawn])
+    title = f"{metric.capitalize()} over {size_name}"
+    return block(title, remark(note), curve_legend(drawn), multiples, level=4, style="group")
 
 
 def size_scale(sizes: Sequence[float]) -> Scale:
-    """A scale that is logarithmic if the sizes span more than a factor of six, with a margin at
-    both ends."""
+    """A scale, logarithmic if sizes span more than a factor of six, with margins at both ends."""
     low, high = min(sizes), max(sizes)
     if high / low > 6:
         return log_around(sizes, (high / low) ** 0.04)

@@ -1,7 +1,4 @@
-"""The data of the page as links that contain the data, so that they work without network and
-script."""
-
-from __future__ import annotations
+"""The data of the page as links that contain them, without network and script."""
 
 import base64
 import gzip
@@ -33,16 +30,12 @@ def downloads_section(facts: Facts) -> Element:
     if facts.comparison:
         ratios = counted(len(facts.comparison.rows), "ratio")
         links.insert(1, _link("comparison.csv", CSV, comparison_csv(facts.comparison), ratios))
-    return section(
-        "data",
-        "Data",
-        remark(
-            "The data of this page. Repetitions are in the files of the store, which ",
-            element("code", "longshore export"),
-            " also reads.",
-        ),
-        element("ul", links, class_="downloads"),
+    note = remark(
+        "The data of this page. Repetitions are in the files of the store, which ",
+        element("code", "longshore export"),
+        " also reads.",
     )
+    return section("data", "Data", note, element("ul", links, class_="downloads"))
 
 
 def figure_rows(facts: Facts) -> list[dict[str, Any]]:
@@ -55,8 +48,7 @@ def figure_rows(facts: Facts) -> list[dict[str, Any]]:
 
 
 def figures_csv(rows: list[dict[str, Any]]) -> bytes:
-    """The rows as CSV, with one column per factor. The column is empty for variants without the
-    factor."""
+    """The rows as CSV, with one column per factor."""
     factors = sorted({name for row in rows for name in row["factors"]})
     columns = (*FIGURE_COLUMNS, "simulated", *(f"factor_{name}" for name in factors))
     lines = [
@@ -119,7 +111,5 @@ def _link(name: str, media_type: str, data: bytes, description: str) -> Element:
         # No time stamp, so that the same data gives the same page.
         name, media_type, data = f"{name}.gz", "application/gzip", gzip.compress(data, mtime=0)
     size = f"{len(data) / 1000:.0f} kB" if len(data) >= 1000 else f"{len(data)} bytes"
-    encoded = base64.b64encode(data).decode("ascii")
-    return element(
-        "li", element("a", name, href=f"data:{media_type};base64,{encoded}", download=name), f" {description}, {size}"
-    )
+    link = f"data:{media_type};base64,{base64.b64encode(data).decode('ascii')}"
+    return element("li", element("a", name, href=link, download=name), f" {description}, {size}")

@@ -3,8 +3,6 @@
 A random order of launches turns drift into noise but does not remove the drift.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
@@ -14,7 +12,7 @@ from longshore_study.compare.comparison import DEFAULT_MARGIN
 from longshore_study.report.facts import Facts, PlottedFigure, by_key, median_value
 from longshore_study.report.labels import pattern_title
 from longshore_study.report.marks import Axes, chart, legend, line, mark, series_look
-from longshore_study.report.markup import Child, Element, element, remark, section
+from longshore_study.report.markup import Element, element, percent, remark, section
 from longshore_study.report.scales import for_sequence, log_around
 
 
@@ -32,8 +30,7 @@ class LaunchDeviation:
 
 
 def launch_deviations(figures: Sequence[PlottedFigure]) -> list[LaunchDeviation]:
-    """REQUIRES: all figures have the same tag and session. Figures without a run order are left
-    out."""
+    """REQUIRES: figures of one tag and session. Those without a run order are left out."""
     ratios_at: dict[int, list[float]] = {}
     for group in by_key(figures).values():
         variant_median = median_value(group)
@@ -45,8 +42,7 @@ def launch_deviations(figures: Sequence[PlottedFigure]) -> list[LaunchDeviation]
 
 
 def trend(deviations: Sequence[LaunchDeviation]) -> float | None:
-    """The median of the last third divided by the median of the first third; None for fewer than
-    nine launches."""
+    """The median of the last third over that of the first; None for fewer than nine launches."""
     third = len(deviations) // 3
     if third < 3:
         return None
@@ -56,24 +52,16 @@ def trend(deviations: Sequence[LaunchDeviation]) -> float | None:
 def drift_section(facts: Facts) -> Element | None:
     margin = facts.comparison.margin if facts.comparison else DEFAULT_MARGIN
     charts = [panel for pattern in facts.patterns if (panel := _panel(facts, pattern, margin)) is not None]
-    body: Child = element("div", charts, class_="panels")
     if not charts:
-        body = element(
-            "p",
-            "Nothing to show: drift needs at least two launches of a variant with their order of running recorded.",
-            class_="empty",
+        nothing = (
+            "Nothing to show: drift needs at least two launches of a variant with their order of running recorded."
         )
-    return section(
-        "drift",
-        "Drift over run order",
-        remark(
-            "Each mark is a launch: its figures relative to the median of the same variant in the same session "
-            f"(above 1 is better). The band is ±{margin * 100:g} %. A slope means that the machine changed."
-        )
-        if charts
-        else None,
-        body,
+        return section("drift", "Drift over run order", element("p", nothing, class_="empty"))
+    note = (
+        "Each mark is a launch: its figures relative to the median of the same variant in the same session "
+        f"(above 1 is better). The band is ±{margin * 100:g} %. A slope means that the machine changed."
     )
+    return section("drift", "Drift over run order", remark(note), element("div", charts, class_="panels"))
 
 
 def _panel(facts: Facts, pattern: str, margin: float) -> Element | None:
@@ -86,16 +74,14 @@ def _panel(facts: Facts, pattern: str, margin: float) -> Element | None:
                 sessions[side, session] = deviations
     if not sessions:
         return None
-    drawn = [d for deviations in sessions.values() for d in deviations]
-    y = log_around([*(d.ratio for d in drawn), 1 / (1 + 2.4 * margin), 1 + 2.4 * margin], 1.01)
-    last = max(d.position for d in drawn) + 1
+    shown = [d for deviations in sessions.values() for d in deviations]
+    y = log_around([*(d.ratio for d in shown), 1 / (1 + 2.4 * margin), 1 + 2.4 * margin], 1.01)
+    last = max(d.position for d in shown) + 1
     x, x_ticks = for_sequence(last)
     axes = Axes(x, y, "launch, in run order", "relative to median", x_ticks, y.ticks(plain_number, 4))
     low, high = 1 - y.fraction(1 + margin), 1 - y.fraction(1 / (1 + margin))
     back = [
-        element(
-            "rect", x="0", width="100%", y=f"{100 * low:.2f}%", height=f"{100 * (high - low):.2f}%", class_="margin"
-        ),
+        element("rect", x="0", width="100%", y=percent(low), height=percent(high - low), class_="margin"),
         line(0, 1 - y.fraction(1), 1, 1 - y.fraction(1), "unity"),
     ]
     dots, names = [], []
@@ -106,19 +92,9 @@ def _panel(facts: Facts, pattern: str, margin: float) -> Element | None:
             run = f"{side}, session {session}, run {d.position + 1}"
             title = f"{run}: {figure(d.ratio)} (median of {d.variants} variants)"
             dots.append(mark(shape, x.fraction(d.position + 1), 1 - y.clipped(d.ratio), f"{style} dot", title))
-    return element(
-        "figure",
-        element("figcaption", pattern_title(pattern)),
-        chart(
-            axes,
-            *back,
-            *dots,
-            label=f"{pattern_title(pattern)}: launches relative to their median, in run order",
-            style="low",
-        ),
-        legend(names),
-        class_="panel",
-    )
+    label = f"{pattern_title(pattern)}: launches relative to their median, in run order"
+    drawn = chart(axes, *back, *dots, label=label, style="low")
+    return element("figure", element("figcaption", pattern_title(pattern)), drawn, legend(names), class_="panel")
 
 
 def _session_name(key: tuple[str, str], deviations: Sequence[LaunchDeviation]) -> str:

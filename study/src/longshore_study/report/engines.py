@@ -1,7 +1,4 @@
-"""The section of aggregation engines: where the time of each variant went, and the messages of each
-hop."""
-
-from __future__ import annotations
+"""The section of aggregation engines: where their time went, and the messages of each hop."""
 
 from collections.abc import Sequence
 
@@ -11,7 +8,7 @@ from longshore_study.metrics.engines import PERCENTILES, EngineSummary, Hop, eng
 from longshore_study.report.facts import Facts
 from longshore_study.report.labels import Naming, naming, pattern_title
 from longshore_study.report.marks import bar, legend
-from longshore_study.report.markup import Child, Element, details, element, remark, section
+from longshore_study.report.markup import Child, Element, block, details, element, remark, section
 from longshore_study.report.tables import number_cell, scroll_table, strip_row, strip_table
 
 MAX_UNFOLDED = 12
@@ -38,9 +35,8 @@ def _block(title: str, summaries: Sequence[EngineSummary]) -> Element:
         "a receiver was behind; waiting for items, with nothing left to send. Medians over launches."
     )
     note += names.constant_note
-    return element(
-        "div",
-        element("h3", title),
+    return block(
+        title,
         remark(note),
         legend([("square", style, name) for name, style in PARTS]),
         _times(summaries, names),
@@ -53,7 +49,6 @@ def _block(title: str, summaries: Sequence[EngineSummary]) -> Element:
             _hops(summaries, names),
             open=len(summaries) <= MAX_UNFOLDED,
         ),
-        class_="pattern",
     )
 
 
@@ -68,10 +63,7 @@ def _times(summaries: Sequence[EngineSummary], names: Naming) -> Element:
 
 
 def _time_row(summary: EngineSummary, names: Naming) -> Element:
-    parts = [
-        summary.share(part)
-        for part in (summary.working_seconds, summary.slot_wait_seconds, summary.arrival_wait_seconds)
-    ]
+    parts = summary.shares
     bars: list[Child] = []
     start = 0.0
     for part, (_, style) in zip(parts, PARTS, strict=True):

@@ -23,11 +23,10 @@ from longshore_study.compare.guideline_check import GuidelineRow
 from longshore_study.compare.judged_row import JudgedRow
 from longshore_study.metrics.launch_metrics import Figure, Key, Measurements, measure_sides
 from longshore_study.patterns import pattern_rank
-from longshore_study.report.work_groups import split_by_work
+from longshore_study.report.labels import split_by_work
 from longshore_study.store.launch_store import Launch
 from longshore_study.store.records import Record
-from longshore_study.store.selection import Side
-from longshore_study.store.simulated import by_machine
+from longshore_study.store.selection import Side, by_machine
 
 Factors = tuple[tuple[str, str], ...]
 FigureKey = tuple[str, str, str, Factors]
@@ -35,8 +34,7 @@ FigureKey = tuple[str, str, str, Factors]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlottedFigure(Figure):
-    """A figure with the facts of its launch and of its result. Metrics other than the main one are
-    only in the downloads."""
+    """A figure with the facts of its launch and its result. Only downloads have all metrics."""
 
     side: str
     study: str
@@ -48,8 +46,7 @@ class PlottedFigure(Figure):
     verified: bool | None
     repetitions: int | None
     spread: tuple[float, float] | None
-    """The 10th and the 90th percentile of the repetitions, divided by the value; None for
-    aggregates."""
+    """The 10th and 90th percentile of the repetitions over the value; None for aggregates."""
     identity: FigureKey
     """Identifies the measured quantity; the same on all sides."""
 
@@ -108,8 +105,7 @@ class Facts:
 
     @property
     def absent(self) -> list[tuple[str, Key, str]]:
-        """The side, the key and the reason of each variant without a figure. The reason begins with
-        `skipped: ` or `failed: `."""
+        """Side, key and reason (`skipped: ` or `failed: `) of each variant without a figure."""
         return [(side, *absent) for side, measured in self.measured.items() for absent in measured.absent.items()]
 
     @cached_property
@@ -135,8 +131,7 @@ class Facts:
 
     @cached_property
     def ranked(self) -> dict[str, list[RankedVariant]]:
-        """The ranked variants by side. Figures above their bounds are left out: coverage.py lists
-        these figures."""
+        """The ranked variants by side, without figures above bounds (coverage.py has these)."""
         return {
             side: ranked_variants(f for f in figures if f.why_implausible is None)
             for side, figures in self.main_measured.items()
@@ -216,20 +211,13 @@ def _figures(side: Side, measured: Measurements) -> list[PlottedFigure]:
         factors = f.key.shown_factors
         figures.append(
             PlottedFigure(
-                **{one.name: getattr(f, one.name) for one in fields(Figure)},
-                side=side.name,
-                study=launch.study,
-                cell_id=launch.cell_id,
-                launch_index=launch.launch_index,
-                pattern=f.key.pattern,
-                factors=factors,
-                metric=f.key.metric,
-                verified=result.get("verified"),
-                repetitions=result.get("repetitions"),
+                **{one.name: getattr(f, one.name) for one in fields(Figure)}, side=side.name, study=launch.study,
+                cell_id=launch.cell_id, launch_index=launch.launch_index, pattern=f.key.pattern, factors=factors,
+                metric=f.key.metric, verified=result.get("verified"), repetitions=result.get("repetitions"),
                 spread=_spread(result.get("seconds"), f.better),
                 identity=(f.key.study, f.key.pattern, f.key.metric, frozen(factors)),
             )
-        )
+        )  # fmt: skip
     return figures
 
 

@@ -1,7 +1,5 @@
 """The section of the fastest choice for each piece of work, as ranked by analyses/winners.py."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -43,8 +41,7 @@ class Winner:
 
 
 def fastest(facts: Facts) -> list[Winner]:
-    """The winners, sorted by pattern and work, so that the sides of the same work are
-    neighbours."""
+    """The winners, sorted so that the sides of the same work are neighbours."""
     winners: list[Winner] = []
     for side, ranked in facts.ranked.items():
         for pattern in dict.fromkeys(entry.pattern for entry in ranked):

@@ -5,8 +5,6 @@ A table keeps the numbers beside the marks, wraps on a phone, breaks over printe
 read aloud.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from longshore_study.base.groups import grouped
@@ -15,14 +13,22 @@ from longshore_study.compare.comparison import Comparison
 from longshore_study.compare.judged_row import JudgedRow
 from longshore_study.patterns import pattern_rank
 from longshore_study.report.facts import Facts
-from longshore_study.report.labels import Naming, metric_title, naming, pattern_title
+from longshore_study.report.labels import Naming, metric_title, naming, pattern_title, split_by_work
 from longshore_study.report.marks import band, grid, interval, mark, named_axis, strip, vertical
-from longshore_study.report.markup import Child, Element, element, remark, section
-from longshore_study.report.ratio_text import kinds_text, ratio_text, shows_raw
+from longshore_study.report.markup import Child, Element, block, element, remark, section
 from longshore_study.report.scales import Scale, log_around
 from longshore_study.report.tables import folded, strip_table
-from longshore_study.report.verdict_style import badge, base_name, glyph_list, look_of, mark_style, order_of
-from longshore_study.report.work_groups import split_by_work
+from longshore_study.report.verdict_style import (
+    badge,
+    base_name,
+    glyph_list,
+    kinds_text,
+    look_of,
+    mark_style,
+    order_of,
+    ratio_text,
+    shows_raw,
+)
 
 ROWS_SHOWN = 60
 # An interval from two sessions may span decades. The axis goes at most this factor beyond the
@@ -81,15 +87,10 @@ def _filter(present: Sequence[str], count: int) -> Child:
     boxes = [
         element("label", element("input", type="checkbox", checked=True, value=name), " ", name) for name in present
     ]
-    return element(
-        "form",
-        element("label", "Find ", element("input", type="search", placeholder="persistent 4 ranks", size=18)),
-        boxes if len(present) > 1 else None,
-        element("output", "", class_="count"),
-        class_="filter scripted",
-        hidden=True,
-        aria_label="filter the rows",
-    )
+    text = element("label", "Find ", element("input", type="search", placeholder="persistent 4 ranks", size=18))
+    kinds, count_shown = boxes if len(present) > 1 else None, element("output", "", class_="count")
+    inner: list[Child] = [text, kinds, count_shown]
+    return element("form", inner, class_="filter scripted", hidden=True, aria_label="filter the rows")
 
 
 def _group(comparison: Comparison, rows: list[JudgedRow], scale: Scale) -> Element:
@@ -98,19 +99,12 @@ def _group(comparison: Comparison, rows: list[JudgedRow], scale: Scale) -> Eleme
     known = [v for row in rows for v in (row.reference_mean, row.new_mean) if v is not None]
     shown_as = quantity(rows[0].unit, known)
     metric = metric_title(rows[0].key.metric)
-    return element(
-        "div",
-        element(
-            "h3", f"{pattern_title(rows[0].key.pattern)}: {metric}" + (f" ({shown_as.name})" if shown_as.name else "")
-        ),
+    look = scale, shown_as
+    return block(
+        f"{pattern_title(rows[0].key.pattern)}: {metric}" + (f" ({shown_as.name})" if shown_as.name else ""),
         remark(f"All: {names.constant_text}.") if names.constant else None,
-        folded(
-            ordered,
-            ROWS_SHOWN,
-            "less remarkable row",
-            lambda some: _table(comparison, some, names, (scale, shown_as)),
-        ),
-        class_="group",
+        folded(ordered, ROWS_SHOWN, "less remarkable row", lambda some: _table(comparison, some, names, look)),
+        style="group",
     )
 
 
@@ -130,36 +124,25 @@ def _table(comparison: Comparison, rows: Sequence[JudgedRow], names: Naming, loo
 def _row(comparison: Comparison, row: JudgedRow, names: Naming, look: tuple[Scale, Quantity]) -> Element:
     scale, shown_as = look
     interval_text = f"[{ratio(row.interval[0])}, {ratio(row.interval[1])}]" if row.interval else ""
+    ratios: list[Child] = [element("b", ratio(row.ratio)), " ", element("span", interval_text, class_="interval-text")]
+    if shows_raw(row):
+        ratios.append(element("span", f"raw {ratio(row.raw_ratio)}", class_="warning"))
+    notes = [*([power] if (power := _detectable_text(row)) else ()), *row.warnings]
+    judged = [badge(row.verdict), *(element("span", note, class_="warning") for note in notes)]
     return element(
         "tr",
         element("th", names.markup(row.factors), class_="c-name", scope="row"),
         element("td", shown_as.number(row.reference_mean), class_="c-reference number", data_value=row.reference_mean),
         element("td", shown_as.number(row.new_mean), class_="c-new number", data_value=row.new_mean),
         element("td", _strip(comparison, row, names, scale), class_="c-plot"),
-        element(
-            "td",
-            element("b", ratio(row.ratio)),
-            " ",
-            element("span", interval_text, class_="interval-text"),
-            element("span", f"raw {ratio(row.raw_ratio)}", class_="warning") if shows_raw(row) else None,
-            class_="c-ratio number",
-            data_value=row.ratio,
-        ),
-        element(
-            "td",
-            badge(row.verdict),
-            element("span", power, class_="warning") if (power := _detectable_text(row)) else None,
-            [element("span", warning, class_="warning") for warning in row.warnings],
-            class_="c-verdict",
-            data_value=str(order_of(row.verdict)),
-        ),
+        element("td", ratios, class_="c-ratio number", data_value=row.ratio),
+        element("td", judged, class_="c-verdict", data_value=str(order_of(row.verdict))),
         data_verdict=base_name(row.verdict),
     )
 
 
 def _detectable_text(row: JudgedRow) -> str | None:
-    """The slowdown that the data of an inconclusive row could have shown; None for other
-    verdicts."""
+    """The slowdown that an inconclusive row could have shown; None for other verdicts."""
     if base_name(row.verdict) != "inconclusive" or row.smallest_slowdown is None:
         return None
     smallest = row.smallest_slowdown

@@ -1,7 +1,4 @@
-"""The section of guidelines. A guideline says that a call must not be slower than the calls that
-could replace it. Guidelines need no earlier measurement."""
-
-from __future__ import annotations
+"""The section of guidelines: calls that must not be slower than others that replace them."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -27,24 +24,19 @@ def guidelines_section(facts: Facts) -> Element | None:
     if not facts.guidelines:
         return None
     tables = [_tag(tag, rows, titled=len(facts.guidelines) > 1) for tag, rows in facts.guidelines.items()]
-    return section(
-        "guidelines",
-        "Guidelines",
-        remark(
-            "Guidelines need no reference: the first variant must not be slower than the second, which "
-            "does the same work with more general means. Measured: geometric means. A broken guideline is worth a "
-            "question to the library’s authors."
-        ),
-        tables,
+    note = (
+        "Guidelines need no reference: the first variant must not be slower than the second, which does the same work "
+        "with more general means. Measured: geometric means. A broken guideline is worth a question to the library’s "
+        "authors."
     )
+    return section("guidelines", "Guidelines", remark(note), tables)
 
 
 def _tag(tag: str, rows: Sequence[GuidelineRow], *, titled: bool) -> Child:
     broken = sum(1 for r in rows if r.holds is False)
     undecided = sum(1 for r in rows if r.holds is None)
-    summary = f"{broken} of {counted(len(rows), 'guideline')} broken" + (
-        f", {undecided} not decided." if undecided else "."
-    )
+    more = f", {undecided} not decided" if undecided else ""
+    summary = f"{broken} of {counted(len(rows), 'guideline')} broken{more}."
     # Broken guidelines come first, then undecided guidelines; within each group, the worst is
     # first.
     ordered = sorted(rows, key=lambda r: ({False: 0, None: 1, True: 2}[r.holds], -r.times_slower))

@@ -1,7 +1,5 @@
 """The section of changes: tables of two factors, whose cells have a sign, a number and a colour."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import log
 
@@ -11,10 +9,9 @@ from longshore_study.compare.judged_row import JudgedRow
 from longshore_study.report.facts import Facts
 from longshore_study.report.forest import row_groups
 from longshore_study.report.labels import NO_BREAK, SELF_EXPLAINING, level_text, metric_title, naming, pattern_title
-from longshore_study.report.markup import Child, Element, element, remark, section
-from longshore_study.report.ratio_text import ratio_text
+from longshore_study.report.markup import Child, Element, block, element, remark, section
 from longshore_study.report.tables import scrolling
-from longshore_study.report.verdict_style import badge, base_name, look_of
+from longshore_study.report.verdict_style import badge, base_name, look_of, ratio_text
 
 MAX_COLUMNS = 12
 # The colour becomes stronger when |log ratio| passes the margin, and at each of these limits: 15 %,
@@ -61,16 +58,12 @@ def _table(rows: Sequence[JudgedRow], margin: float) -> Element | None:
         for name in row_names
     ]
     table = element("table", element("thead", head), element("tbody", body), class_="heat")
-    return element(
-        "div",
-        element("h3", f"{pattern_title(rows[0].key.pattern)}: {metric_title(rows[0].key.metric)}"),
-        scrolling(table, f"changes of {pattern_title(rows[0].key.pattern)}"),
-        class_="group",
-    )
+    pattern = pattern_title(rows[0].key.pattern)
+    title = f"{pattern}: {metric_title(rows[0].key.metric)}"
+    return block(title, scrolling(table, f"changes of {pattern}"), style="group")
 
 
 def _rank(value: object) -> tuple[float, str]:
-    """Sorts numbers by size and other values by name."""
     return (number_in(value) or 0.0, str(value))
 
 

@@ -1,7 +1,5 @@
 """The section of history: figures over sessions, the levels between changes, and known events."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from longshore_study.analyses.history import HistoryRow
@@ -95,9 +93,5 @@ def history_panel(row: HistoryRow, rows: Sequence[HistoryRow], tags: Sequence[st
         title = f"{session}: {figure(point.value, row.unit)} ({launches})"
         dots.append(mark(shape, x.fraction(k + 1), 1 - y.clipped(point.value), f"{style} dot", title))
     name = f"{pattern_title(row.key.pattern)}: {_names(row, rows).text(_factors(row))}"
-    return element(
-        "figure",
-        element("figcaption", name),
-        chart(axes, *events, *levels, *dots, label=f"{name} over sessions", style="low"),
-        class_="panel",
-    )
+    drawn = chart(axes, *events, *levels, *dots, label=f"{name} over sessions", style="low")
+    return element("figure", element("figcaption", name), drawn, class_="panel")

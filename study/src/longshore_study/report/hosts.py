@@ -1,7 +1,4 @@
-"""The section of hosts: every launch as a dot in the row of each host that it ran on. A slow node
-stands out, since a launch is as slow as its slowest host."""
-
-from __future__ import annotations
+"""The section of hosts: launches as dots in the row of each host, so that slow nodes stand out."""
 
 import math
 from collections import defaultdict
@@ -63,8 +60,7 @@ def hosts_section(facts: Facts) -> Element | None:
 
 
 def _speeds(facts: Facts, side: str, used: dict[str, frozenset[str]]) -> dict[str, float]:
-    """Launches without recorded hosts, and those without another launch of their cell and session,
-    are left out."""
+    """Without launches that record no hosts, or that are alone in their cell and session."""
     figures = [f for f in facts.main_measured.get(side, ()) if f.key.pattern != CONTROL and used.get(f.launch)]
     groups = launch_speeds(list(grouped(figures, lambda figure: figure.key).values()))
     return {launch: math.exp(speed) for group in groups if len(group) > 1 for launch, speed in group.items()}

@@ -1,14 +1,14 @@
 """Short names of variants: factors that vary name the rows of a table, and constant factors are
-stated once above the table."""
+stated once above the table. Works with different factors, such as halos of contiguous faces and
+halos of a domain, have tables of their own."""
 
-from __future__ import annotations
-
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
+from longshore_study.base.groups import grouped
 from longshore_study.base.texts import name_text, plain_number, whole_number
-from longshore_study.patterns import PATTERNS
+from longshore_study.patterns import PATTERNS, work_of
 from longshore_study.report.markup import Child, element
 
 # Factors whose levels are understood without the name of the factor ("persistent", "mpi"). The
@@ -99,3 +99,21 @@ def metric_title(metric: str) -> str:
 
 def _rank(name: str) -> tuple[int, str]:
     return (SELF_EXPLAINING.index(name) if name in SELF_EXPLAINING else len(SELF_EXPLAINING), name)
+
+
+Item = TypeVar("Item")
+
+
+def split_by_work(
+    items: Iterable[Item], pattern: str, factors_of: Callable[[Item], Mapping[str, Any]]
+) -> list[list[Item]]:
+    """One group per kind of work, in the order of first occurrence. An item that has only some of
+    the factors of a kind belongs to this kind, because an imported program may not state all
+    factors."""
+    names = work_of(pattern)
+    by_factors = grouped(items, lambda item: frozenset(name for name in names if name in factors_of(item)))
+    kinds = [factors for factors in by_factors if not any(factors < other for other in by_factors)]
+    groups: dict[frozenset[str], list[Item]] = {}
+    for factors, members in by_factors.items():
+        groups.setdefault(next(kind for kind in kinds if factors <= kind), []).extend(members)
+    return list(groups.values())

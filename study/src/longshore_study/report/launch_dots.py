@@ -1,7 +1,5 @@
 """Plots every launch as a dot. A mean would hide spread, outliers and two modes."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
@@ -11,7 +9,7 @@ from longshore_study.report.bounds import Bound, bound_for, bounds_text
 from longshore_study.report.facts import Facts, FigureKey, PlottedFigure, by_key, median_value
 from longshore_study.report.labels import Naming, metric_title, naming
 from longshore_study.report.marks import grid, legend, line, mark, named_axis, strip, vertical
-from longshore_study.report.markup import Child, Element, element, remark
+from longshore_study.report.markup import Child, Element, block, remark
 from longshore_study.report.scales import Scale, for_figures, titled
 from longshore_study.report.tables import folded, side_numbers, strip_row, strip_table
 from longshore_study.stats.median_interval import MIN_VALUES, median_interval
@@ -37,18 +35,13 @@ def launch_dots(facts: Facts, figures: Sequence[PlottedFigure]) -> Element | Non
     scale = for_figures([*values, *(bound.value for bound in drawn_bounds.values())])
     names = naming(group[0].factors for group in keyed.values())
     groups = sorted(keyed.values(), key=median_value, reverse=figures[0].better != "lower")
-    return element(
-        "div",
-        element("h4", "Launches as dots"),
+    return block(
+        "Launches as dots",
         remark(_explanation(figures, names, bounds, drawn_bounds)),
         _legend(facts, figures) if len(facts.sides) > 1 else None,
-        folded(
-            groups,
-            ROWS_SHOWN,
-            "slower variant",
-            lambda some: _table(facts, some, names, scale, drawn_bounds),
-        ),
-        class_="group",
+        folded(groups, ROWS_SHOWN, "slower variant", lambda some: _table(facts, some, names, scale, drawn_bounds)),
+        level=4,
+        style="group",
     )
 
 
@@ -141,8 +134,7 @@ class Dot:
 def side_marks(
     dots: Sequence[Dot], scale: Scale, side: int, sides: int, ends: tuple[float, float] | None = None
 ) -> list[Element]:
-    """The marks of one of the sides in a row: the dots from top to bottom, their median, and the
-    interval between `ends`."""
+    """The marks of a side in a row: dots from top to bottom, median, interval between `ends`."""
     shape, style = side_style(side)
     top, height = side / sides, 1 / sides
     x = scale.clipped(median(dot.value for dot in dots))

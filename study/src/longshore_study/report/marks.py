@@ -5,8 +5,6 @@ their size. Series also differ in shape, and verdicts in glyph and word, so that
 in colour alone.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -53,8 +51,7 @@ def symbol_sheet() -> Element:
 
 
 def mark(shape: str, x: float, y: float, style: str, title: str) -> Element:
-    """A symbol at fractions `x` and `y` of the plot, from the left and from the top. `title` is
-    shown when the mouse points at the symbol."""
+    """A symbol at fractions `x` and `y` of the plot, from left and top; the mouse shows `title`."""
     return element(
         "use", element("title", title), href=f"#m-{shape}", x=percent(x), y=percent(y), class_=f"mark {style}"
     )
@@ -88,12 +85,9 @@ def interval(scale: Scale, low: float, high: float, y: float, style: str) -> lis
     left, right = scale.fraction(low), scale.fraction(high)
     parts = [line(max(0.0, left), y, min(1.0, right), y, f"interval {style}")]
     for end, beyond, glyph, anchor in ((0.0, left < 0, "‹", "end"), (1.0, right > 1, "›", "start")):
+        place = {"x": percent(end), "y": percent(y), "dy": "5", "text_anchor": anchor}
         if beyond:
-            parts.append(
-                element(
-                    "text", glyph, x=percent(end), y=percent(y), dy="5", text_anchor=anchor, class_=f"clipped {style}"
-                )
-            )
+            parts.append(element("text", glyph, **place, class_=f"clipped {style}"))
     return parts
 
 
@@ -108,13 +102,9 @@ def strip(*marks: Child, label: str) -> Element:
 
 def named_axis(name: str, ticks: list[Tick]) -> list[Child]:
     """The name of an axis and its tick labels, above a column of strips."""
-    labels = element(
-        "svg",
-        [_label_below(tick, y="0.85rem") for tick in ticks if tick.shown != "never"],
-        class_="strip-axis",
-        aria_hidden="true",
-    )
-    return [element("span", name, class_="axis-name"), labels]
+    labels = [_label_below(tick, y="0.85rem") for tick in ticks if tick.shown != "never"]
+    axis = element("svg", labels, class_="strip-axis", aria_hidden="true")
+    return [element("span", name, class_="axis-name"), axis]
 
 
 def _label_below(tick: Tick, **place: str) -> Element:
@@ -145,14 +135,12 @@ def chart(axes: Axes, *marks: Child, label: str, style: str = "") -> Element:
 
 
 def polyline(points: list[tuple[float, float]], style: str) -> list[Element]:
-    """Separate lines between points in the fractions of `mark`, because SVG allows percentages in
-    lines but not in paths."""
+    """Separate lines between points: SVG allows percentages in lines, but not in paths."""
     return [line(x1, y1, x2, y2, f"curve {style}") for (x1, y1), (x2, y2) in pairwise(points)]
 
 
 def legend(entries: list[tuple[str, str, str]]) -> Element:
-    """`entries`: shape, style and name of each series. page.js identifies a series by the first
-    word of its style."""
+    """`entries`: shape, style and name of each series, which page.js finds by its style."""
     items = []
     for shape, style, name in entries:
         symbol = element("use", href=f"#m-{shape}", x="8", y="8", class_=f"mark {style}")

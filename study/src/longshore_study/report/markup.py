@@ -34,7 +34,8 @@ class Element:
         for key, value in self.attributes.items():
             if value is None or value is False:
                 continue
-            out.append(f" {key}" if value is True else f' {key}="{escape(_text(value))}"')
+            text = f"{value:.6g}" if isinstance(value, float) else str(value)
+            out.append(f" {key}" if value is True else f' {key}="{escape(text)}"')
         out.append(">")
         if self.name in VOID:
             return
@@ -57,6 +58,11 @@ def element(name: str, /, *children: Child, **attributes: AttributeValue) -> Ele
 def section(anchor: str, title: str, *children: Child) -> Element:
     """A section of the page. `anchor` identifies the section in links."""
     return element("section", element("h2", title), *children, id=anchor)
+
+
+def block(title: Child, *children: Child, level: int = 3, style: str = "pattern") -> Element:
+    """A part of a section, under a heading."""
+    return element("div", element(f"h{level}", title), *children, class_=style)
 
 
 def remark(*children: Child) -> Element:
@@ -86,10 +92,6 @@ def to_text(node: Node) -> str:
 def percent(fraction: float) -> str:
     """0.3421 -> "34.21%"."""
     return f"{100 * fraction:.2f}%"
-
-
-def _text(value: str | float) -> str:
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
 def _flatten(children: Iterable[Child]) -> Iterable[Node]:

@@ -1,7 +1,5 @@
 """The page: all sections in reading order, in one file without external references."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 from collections.abc import Callable, Sequence
@@ -41,7 +39,7 @@ def build_page(facts: Facts, now: datetime | None = None) -> str:
     """The whole file as text. `now`: the date in the footer; the current time if None."""
     sections = sections_of(facts)
     style, script = _package_file("page.css"), _package_file("page.js")
-    title = _title(facts)
+    title, stamp = _title(facts), (now or datetime.now(UTC)).astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC")
     head = element(
         "head",
         element("meta", charset="utf-8"),
@@ -59,7 +57,7 @@ def build_page(facts: Facts, now: datetime | None = None) -> str:
         element("header", element("p", "Longshore report", class_="kind"), element("h1", title), _subtitle(facts)),
         _contents(sections),
         element("main", sections),
-        _footer(now or datetime.now(UTC)),
+        element("footer", element("p", f"Written by longshore {__version__}, {stamp}. This file needs no network.")),
         element("script", Verbatim(script)),
     )
     return "<!DOCTYPE html>\n" + to_text(element("html", head, body, lang="en")) + "\n"
@@ -114,8 +112,7 @@ def patterns_section(facts: Facts) -> Element | None:
 
 
 def _pattern(facts: Facts, pattern: str) -> Element:
-    """Curves and dots for each metric, unit and kind of work. Only controls have several
-    metrics."""
+    """Curves and dots for each metric, unit and kind of work."""
     drawn: list[Child] = []
     for group in facts.alike(pattern):
         drawn += [*curves(facts, group), launch_dots(facts, group)]
@@ -173,11 +170,6 @@ SECTIONS: tuple[Section, ...] = (
     methods_section,
     downloads_section,
 )
-
-
-def _footer(now: datetime) -> Element:
-    stamp = now.astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC")
-    return element("footer", element("p", f"Written by longshore {__version__}, {stamp}. This file needs no network."))
 
 
 def _package_file(name: str) -> str:

@@ -1,7 +1,4 @@
-"""Panels of curves, side by side with common axes. The curves of a panel are the levels of one
-factor; each combination of the other factors has a panel."""
-
-from __future__ import annotations
+"""Panels of curves with common axes: curves are levels of a factor, panels of the others."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -46,8 +43,7 @@ class Panel:
     title: str
     series: tuple[Series, ...]
     bounds: tuple[tuple[float, Bound], ...]
-    """Pairs of a size and the bound at this size. A bound per process falls with the number of
-    ranks."""
+    """Pairs of a size and its bound. A bound per process falls with the number of ranks."""
 
 
 def arranged(
@@ -117,12 +113,8 @@ def draw_panel(axes: Axes, panel: Panel, metric: str, bound_name: str = "bound")
         marks.append(element("text", bound_name, x="100%", y=name_y, dy="-5", text_anchor="end", class_="bound-name"))
     marks += [_series(axes, series) for series in panel.series]
     label = f"{metric} over {axes.x_title}" + (f", {panel.title}" if panel.title else "")
-    return element(
-        "figure",
-        element("figcaption", panel.title) if panel.title else None,
-        chart(axes, *marks, label=label),
-        class_="panel",
-    )
+    caption = element("figcaption", panel.title) if panel.title else None
+    return element("figure", caption, chart(axes, *marks, label=label), class_="panel")
 
 
 def _series(axes: Axes, series: Series) -> Element:
@@ -137,14 +129,8 @@ def _series(axes: Axes, series: Series) -> Element:
     dots = [
         mark(shape, x, y, marks_style, _tooltip(series, p)) for p, (x, y) in zip(series.points, positions, strict=True)
     ]
-    return element(
-        "g",
-        polyline(positions, marks_style + (" dashed" if series.dashed else "")),
-        spans,
-        dots,
-        class_="series",
-        data_series=style,
-    )
+    curve = polyline(positions, marks_style + (" dashed" if series.dashed else ""))
+    return element("g", curve, spans, dots, class_="series", data_series=style)
 
 
 def _tooltip(series: Series, point: SeriesPoint) -> str:

@@ -2,8 +2,6 @@
 chart keeps its form; a table of strips becomes a plot with the names at the left.
 """
 
-from __future__ import annotations
-
 import io
 import re
 from collections.abc import Sequence
@@ -99,7 +97,6 @@ def _draw_legend(axes: Any, legend: Element) -> None:
 
 
 def _draw(axes: Any, node: Element, row: float) -> None:
-    """Draws the marks below `node` into a row of the plot."""
     for child in elements(node):
         styles = classes(child)
         place = {name: _place(value) for name, value in child.attributes.items() if name in _PLACES}
@@ -128,8 +125,7 @@ _PLACES = frozenset({"x", "y", "x1", "x2", "y1", "y2", "dy", "width", "height"})
 
 
 def _place(value: object) -> tuple[float, float]:
-    """Converts a length of the page. Percent become a fraction of the plot; rem or pixels become
-    points."""
+    """A length of the page: percent as a fraction of the plot, rem or pixels as points."""
     text = str(value)
     if text.endswith("%"):
         return float(text[:-1]) / 100.0, 0.0

@@ -1,7 +1,5 @@
 """Finds the plots of the page that can be saved for a paper. paper_figure.py draws them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -34,8 +32,7 @@ def paper_plots(sections: Sequence[Element]) -> list[PaperPlot]:
 
 
 def _plots(node: Element, above: list[str], legend: Element | None) -> Iterator[tuple[str, Element, Element | None]]:
-    """Yields title, plot and legend of each plot, in page order. A plot is a chart or a table of
-    strips. `above`: the headings above `node`."""
+    """Yields title, plot (a chart or strips) and legend, in page order. `above`: the headings."""
     heads = list(above)
     for child in elements(node):
         if child.name in ("h2", "h3", "h4"):

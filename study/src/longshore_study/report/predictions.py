@@ -1,7 +1,5 @@
 """The section of the communication model: the ratio predicted / measured of each exchange."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from longshore_study.analyses.predictions import CLOSE, Prediction, predictions_of
@@ -11,7 +9,7 @@ from longshore_study.output.prediction_table import close_sentence
 from longshore_study.report.facts import Facts
 from longshore_study.report.labels import Naming, naming, pattern_title
 from longshore_study.report.marks import band, grid, mark, named_axis, strip, vertical
-from longshore_study.report.markup import Child, Element, element, remark, section
+from longshore_study.report.markup import Child, Element, block, element, remark, section
 from longshore_study.report.scales import Scale, log_around
 from longshore_study.report.tables import folded, number_cell, strip_row, strip_table
 
@@ -41,17 +39,13 @@ def _block(title: str, rows: Sequence[Prediction]) -> Element:
     names = naming(row.factors for row in rows)
     note = f"Phase {rows[0].phase}. {close_sentence(predicted)}." if predicted else ""
     note += names.constant_note
-    return element(
-        "div",
-        element("h3", title),
+    times = {"Whole phase": "measured", "All begun": "begun", "Predicted": "predicted"}
+    not_predicted = [element("li", f"Not predicted: {reason}") for reason in reasons]
+    return block(
+        title,
         remark(note) if note else None,
-        ratio_table(predicted, {"Whole phase": "measured", "All begun": "begun", "Predicted": "predicted"}, names)
-        if predicted
-        else None,
-        element("ul", [element("li", f"Not predicted: {reason}") for reason in reasons], class_="reasons")
-        if reasons
-        else None,
-        class_="pattern",
+        ratio_table(predicted, times, names) if predicted else None,
+        element("ul", not_predicted, class_="reasons") if reasons else None,
     )
 
 

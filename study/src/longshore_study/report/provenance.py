@@ -1,7 +1,4 @@
-"""The section of provenance: host, CPU, kernel, compiler, MPI and binding of the figures, and the
-properties that differ between sides."""
-
-from __future__ import annotations
+"""The section of provenance: what the figures were measured with, and what differs."""
 
 from collections.abc import Mapping, Sequence
 
@@ -32,8 +29,7 @@ SETUP = {
 
 
 def recorded_properties(facts: Facts) -> dict[str, Values]:
-    """The values on each side of all properties that any launch recorded, in the order of first
-    occurrence."""
+    """The values on each side of all recorded properties, in the order of first occurrence."""
     per_side = values_by_side([side.launches for side in facts.all_sides])
     keys = list(dict.fromkeys(key for side in per_side for key in side))
     return {key: tuple(tuple(side.get(key, ())) for side in per_side) for key in keys}
@@ -46,16 +42,12 @@ def unrecorded(facts: Facts) -> list[str]:
         for launch in facts.all_launches
         if launch.problem is None
     ]
-    return [
-        part
-        for part, words in SETUP.items()
-        if not all(
-            # The transports threads and simulated need no communication library.
-            any(word in key for word in words for key in keys)
-            or (part == LIBRARY and transport in ("threads", "simulated"))
-            for keys, transport in known
-        )
-    ]
+
+    def is_known(part: str, keys: set[str], transport: object) -> bool:
+        needless = part == LIBRARY and transport in ("threads", "simulated")
+        return needless or any(word in key for word in SETUP[part] for key in keys)
+
+    return [part for part in SETUP if not all(is_known(part, *of_launch) for of_launch in known)]
 
 
 def provenance_section(facts: Facts) -> Element:
@@ -66,20 +58,13 @@ def provenance_section(facts: Facts) -> Element:
         parts.append(element("p", "No provenance of these figures is recorded.", class_="empty"))
     elif len(facts.sides) > 1:
         parts.append(element("h3", "What differs between the sides"))
-        parts.append(
-            [
-                remark("Each of these is a candidate for the cause of a change."),
-                _table(facts.sides, differing, "what differs"),
-            ]
-            if differing
-            else element("p", "Nothing that was recorded differs between the sides.")
-        )
-        parts.append(
-            details(
-                f"Everything recorded ({counted(len(recorded), 'property', 'properties')})",
-                _table(facts.sides, recorded, "everything recorded"),
-            )
-        )
+        if differing:
+            parts.append(remark("Each of these is a candidate for the cause of a change."))
+            parts.append(_table(facts.sides, differing, "what differs"))
+        else:
+            parts.append(element("p", "Nothing that was recorded differs between the sides."))
+        amount = counted(len(recorded), "property", "properties")
+        parts.append(details(f"Everything recorded ({amount})", _table(facts.sides, recorded, "everything recorded")))
     else:
         parts.append(_table(facts.sides, recorded, "everything recorded"))
     lacking = unrecorded(facts)
@@ -99,11 +84,9 @@ def _shown(values: Sequence[str]) -> Child:
         return element("span", "not recorded", class_="absent")
     if len(values) > 1 and all(map(is_fraction, values)):
         return f"{min(values, key=float)} to {max(values, key=float)}"
-    return [element("div", _long(v)) for v in values[:VALUES_SHOWN]] + (
-        [element("div", f"and {len(values) - VALUES_SHOWN} more", class_="absent")]
-        if len(values) > VALUES_SHOWN
-        else []
-    )
+    more = len(values) - VALUES_SHOWN
+    rest = element("div", f"and {more} more", class_="absent") if more > 0 else None
+    return [*(element("div", _long(v)) for v in values[:VALUES_SHOWN]), rest]
 
 
 def _long(text: str) -> Child:
@@ -114,17 +97,11 @@ def _long(text: str) -> Child:
 
 def _repeatable_command(words: list[str]) -> str:
     """The command without the options that differ in every launch."""
-    kept: list[str] = []
-    skip_value = False
-    for word in words:
-        if not skip_value and word not in LAUNCH_OPTIONS:
-            kept.append(word)
-        skip_value = word in LAUNCH_OPTIONS
-    return " ".join(kept)
+    before = ["", *words]
+    return " ".join(word for word, last in zip(words, before, strict=False) if not {word, last} & {*LAUNCH_OPTIONS})
 
 
 def _commands(facts: Facts) -> Element | None:
-    """The different command lines, so that a reader can repeat them."""
     commands: dict[str, None] = {}
     for launch in facts.all_launches:
         command = launch.envelope.get("command")

@@ -4,8 +4,6 @@ A plot is as wide as the reader's page. A tick knows whether its label has room 
 style sheet hides labels without room.
 """
 
-from __future__ import annotations
-
 import math
 import sys
 from collections.abc import Callable, Iterable, Sequence
@@ -60,8 +58,7 @@ class Scale:
         return _linear_values(self.low, self.high, count + 4 if self.logarithmic else count)
 
     def ticks_at(self, values: Iterable[float], label: Callable[[float], str]) -> list[Tick]:
-        """Ticks at the values that are on the axis. Where labels would overlap, the roundest value
-        keeps its label."""
+        """Ticks at the values on the axis. Of overlapping labels, the roundest stays."""
         inside = [v for v in values if -1e-9 <= self.fraction(v) <= 1 + 1e-9]
         spots = [(self.fraction(v), label(v), _roundness(v)) for v in inside]
         wide = _without_overlap(spots, WIDE_PIXELS)
@@ -124,8 +121,7 @@ def _linear_values(low: float, high: float, count: int) -> list[float]:
 
 
 def _roundness(value: float) -> int:
-    """Ranks values, the roundest first: 0 and 1, powers of ten, 5 times and 2 times powers of ten,
-    other values."""
+    """Ranks values, the roundest first: 0 and 1, powers of ten, 5 and 2 times these, others."""
     if value in (0, 1):
         return 0
     mantissa = abs(value) / 10.0 ** math.floor(math.log10(abs(value)) + 1e-12)
@@ -136,8 +132,7 @@ def _roundness(value: float) -> int:
 
 
 def _without_overlap(spots: Sequence[tuple[float, str, int]], pixels: float) -> set[int]:
-    """The indices of the labels that fit on an axis of this width. `spots`: fraction, label and
-    roundness of each tick."""
+    """The indices of the labels that fit. `spots`: fraction, label and roundness of each tick."""
     extents: dict[int, tuple[float, float]] = {}
     for index in sorted(range(len(spots)), key=lambda i: (spots[i][2], i)):
         fraction, text, _ = spots[index]

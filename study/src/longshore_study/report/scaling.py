@@ -1,7 +1,5 @@
 """The section of scaling over ranks or nodes: the figure per node and the efficiency."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -15,7 +13,7 @@ from longshore_study.report.bounds import Bound, bound_for, bounds_text
 from longshore_study.report.facts import Facts
 from longshore_study.report.labels import naming, pattern_title
 from longshore_study.report.marks import Axes
-from longshore_study.report.markup import Element, element, remark, section
+from longshore_study.report.markup import Element, block, element, remark, section
 from longshore_study.report.panels import Panel, SeriesPoint, arranged, curve_legend, draw_panel, small_multiples
 from longshore_study.report.scales import Scale, for_figures, linear_from_zero, log_around, titled
 
@@ -52,15 +50,16 @@ def _block(facts: Facts, members: Sequence[SideCurve]) -> Element:
         note += f" The dashed line is {bounds_text(bounds)}."
     note += names.constant_note
     rate_unit = quantity(first.unit, [_largest(panels)]).name
-    rate_axes = size_axes(first.axis, sizes, _rate_scale(panels), f"{rate_unit} per node")
+    ends = [v for panel, _ in panels for s in panel.series for p in s.points for v in (p.low, p.high)]
+    rate_scale = for_figures([*ends, *(bound.value for bound in bounds)])
+    rate_axes = size_axes(first.axis, sizes, rate_scale, f"{rate_unit} per node")
     efficiency_note = f"Efficiency: {DEFINITIONS[first.axis]}. {_intervals(curve for _, curve in members)}"
     # The axis spans the values and not their intervals, because a wide interval would flatten the
     # curves.
     scale = linear_from_zero([1.0, *(p.value for panel in efficiencies for s in panel.series for p in s.points)])
     efficiency_axes = size_axes(first.axis, sizes, scale, "efficiency")
-    return element(
-        "div",
-        element("h3", f"{pattern_title(first.pattern)} over {first.axis}"),
+    return block(
+        f"{pattern_title(first.pattern)} over {first.axis}",
         remark(note),
         curve_legend([panel for panel, _ in panels]),
         element("h4", f"{first.unit} per node"),
@@ -68,7 +67,6 @@ def _block(facts: Facts, members: Sequence[SideCurve]) -> Element:
         element("h4", "Efficiency"),
         remark(efficiency_note),
         small_multiples([draw_panel(efficiency_axes, panel, "efficiency", "ideal") for panel in efficiencies]),
-        class_="pattern",
     )
 
 
@@ -86,23 +84,21 @@ def _named_factors(curve: Curve) -> dict[str, Any]:
 
 
 def _panels(facts: Facts, members: Sequence[SideCurve]) -> list[tuple[Panel, list[SideCurve]]]:
-    """The panels with their curves in the order of the series; the panel with the highest figure
-    is the first."""
+    """The panels with their curves, that with the highest figure first."""
     entries = [(_named_factors(curve), side, (side, curve)) for side, curve in members]
     panels = []
     for title, lines in arranged(entries, facts.sides):
         ordered = [member for _, of_series in lines for member in of_series]
         series = [
-            replace(line, unit=f"{curve.unit} per node", points=_points(curve))
+            replace(
+                line, unit=f"{curve.unit} per node",
+                points=tuple(SeriesPoint(at.at, at.value, *at.spread, len(at.figures)) for at in curve.points),
+            )
             for line, of_series in lines
             for _, curve in of_series
-        ]
+        ]  # fmt: skip
         panels.append((Panel(title, tuple(series), _bounds(facts, ordered)), ordered))
     return sorted(panels, key=lambda panel: -_largest([panel]))
-
-
-def _points(curve: Curve) -> tuple[SeriesPoint, ...]:
-    return tuple(SeriesPoint(point.at, point.value, *point.spread, len(point.figures)) for point in curve.points)
 
 
 def _efficiencies(panel: Panel, group: Sequence[SideCurve]) -> Panel:
@@ -158,11 +154,6 @@ def size_axes(
 def log2_scale(sizes: Sequence[int]) -> Scale:
     """A logarithmic axis with a margin at both ends."""
     return log_around(sizes, (max(sizes) / min(sizes)) ** 0.06)
-
-
-def _rate_scale(panels: Sequence[tuple[Panel, list[SideCurve]]]) -> Scale:
-    values = [v for panel, _ in panels for s in panel.series for p in s.points for v in (p.low, p.high)]
-    return for_figures([*values, *(bound.value for panel, _ in panels for _, bound in panel.bounds)])
 
 
 def _largest(panels: Sequence[tuple[Panel, list[SideCurve]]]) -> float:

@@ -1,7 +1,5 @@
 """The section that compares simulated with measured times: the ratio predicted / measured."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from longshore_study.analyses.predictions import CLOSE
@@ -10,7 +8,7 @@ from longshore_study.base.texts import share
 from longshore_study.output.simulated_table import summary
 from longshore_study.report.facts import Facts
 from longshore_study.report.labels import naming, pattern_title
-from longshore_study.report.markup import Element, element, remark, section
+from longshore_study.report.markup import Element, block, remark, section
 from longshore_study.report.predictions import ratio_table
 
 
@@ -34,11 +32,8 @@ def side_by_side_section(facts: Facts) -> Element | None:
 
 def _block(pattern: str, machine: str, side: str, rows: Sequence[PredictedTime]) -> Element:
     names = naming(row.factors for row in rows)
-    table = ratio_table(rows, {"Measured": "measured", "Predicted": "predicted"}, names)
-    return element(
-        "div",
-        element("h3", f"{pattern_title(pattern)}: simulated on {machine}, measured in {side}"),
+    return block(
+        f"{pattern_title(pattern)}: simulated on {machine}, measured in {side}",
         remark(names.constant_note.strip()) if names.constant_note else None,
-        table,
-        class_="pattern",
+        ratio_table(rows, {"Measured": "measured", "Predicted": "predicted"}, names),
     )

@@ -1,8 +1,6 @@
 """The section of simulated machines. A panel per machine and pattern has the seconds of each choice
 over nodes, and the leading choice for each range of nodes. All figures of each machine follow."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -14,7 +12,7 @@ from longshore_study.compare.judged_row import JudgedRow
 from longshore_study.report.facts import Facts
 from longshore_study.report.labels import metric_title, naming, pattern_title
 from longshore_study.report.launch_dots import launch_dots
-from longshore_study.report.markup import Child, Element, details, element, remark, section
+from longshore_study.report.markup import Child, Element, block, details, element, remark, section
 from longshore_study.report.panels import (
     Panel,
     Series,
@@ -24,12 +22,11 @@ from longshore_study.report.panels import (
     looks_of,
     small_multiples,
 )
-from longshore_study.report.ratio_text import ratio_text
 from longshore_study.report.scales import log_around
 from longshore_study.report.scaling import size_axes
 from longshore_study.report.tables import scroll_table
-from longshore_study.report.verdict_style import badge
-from longshore_study.store.simulated import heading
+from longshore_study.report.verdict_style import badge, ratio_text
+from longshore_study.store.selection import heading
 
 INTRODUCTION = (
     "Here the real code of each choice ran on described machines. All times are simulated, and have no noise. They are "
@@ -67,7 +64,6 @@ def _machines(facts: Facts) -> Element:
 
 
 def _races(races: Sequence[Race]) -> Element:
-    """The panels of one pattern, and where the lines cross."""
     first = races[0]
     names = naming({"machine": race.simulated, **race.work} for race in races)
     looks = looks_of(name for race in races for name in race.seconds)
@@ -83,22 +79,17 @@ def _races(races: Sequence[Race]) -> Element:
     note = (
         f"Seconds of one operation.{names.constant_note} Fastest, where a lead below {first.margin:.0%} does not count:"
     )
-    return element(
-        "div",
-        element("h3", f"{pattern_title(first.pattern)} over {first.axis}, simulated: {first.study}{tag}"),
+    leads = [
+        element("li", element("b", f"{heading(title)}: "), race.sentence)
+        for title, race in zip(titles, races, strict=True)
+        if race.leads
+    ]
+    return block(
+        f"{pattern_title(first.pattern)} over {first.axis}, simulated: {first.study}{tag}",
         curve_legend(panels),
         small_multiples([draw_panel(axes, panel, "seconds, simulated") for panel in panels]),
         remark(note),
-        element(
-            "ul",
-            [
-                element("li", element("b", f"{heading(title)}: "), race.sentence)
-                for title, race in zip(titles, races, strict=True)
-                if race.leads
-            ],
-            class_="crossings",
-        ),
-        class_="pattern",
+        element("ul", leads, class_="crossings"),
     )
 
 
@@ -121,12 +112,10 @@ def _compared(rows: Sequence[JudgedRow]) -> Element | None:
         title = pattern_title(row.key.pattern)
         body.append([row.simulated, title, variant, metric, ratio_text(row), badge(row.verdict)])
     heads = ("Machine", "Pattern", "Variant", "Metric", "New / reference", "Verdict")
-    return element(
-        "div",
-        element("h3", "Compared, simulated"),
+    return block(
+        "Compared, simulated",
         remark("The ratio of two simulated figures is exact: the verdict compares it with the margin, without a test."),
         scroll_table(heads, body, "simulated rows of the comparison", numbers=("New / reference",)),
-        class_="pattern",
     )
 
 

@@ -1,14 +1,11 @@
-"""The section of steps: the gain of each step of an optimisation, as a table with a row per step
-and a bar in each cell."""
-
-from __future__ import annotations
+"""The section of steps: the gains of an optimisation, with a bar in each cell."""
 
 from collections.abc import Sequence
 from itertools import groupby
 
 from longshore_study.analyses import steps
 from longshore_study.analyses.steps import StepCell, StepTable
-from longshore_study.base.terminal import varying
+from longshore_study.base import terminal
 from longshore_study.base.texts import figure, name_text
 from longshore_study.compare.contrast import Contrast
 from longshore_study.metrics.launch_metrics import measure
@@ -17,7 +14,7 @@ from longshore_study.report.bounds import Bound, bound_for, bounds_text
 from longshore_study.report.facts import Facts
 from longshore_study.report.labels import NO_BREAK, level_text, metric_title, pattern_title, value_text
 from longshore_study.report.marks import bar, line
-from longshore_study.report.markup import Child, Element, element, remark, section
+from longshore_study.report.markup import Child, Element, block, element, remark, section
 from longshore_study.report.tables import scrolling
 
 MAX_COLUMNS = 10
@@ -55,13 +52,11 @@ def _table_block(facts: Facts, side: str, table: StepTable) -> Element:
     )
     several = len({(launch.study, launch.tag) for launch in facts.launches}) > 1
     where = f" ({table.study}, {table.tag})" if several else ""
-    return element(
-        "div",
-        element("h3", name + where),
+    return block(
+        name + where,
         remark(_explanation(table, [bound for bound in drawn_bounds if bound is not None])),
         parts,
         element("ol", [element("li", text) for text in notes.texts], class_="reasons note") if notes.texts else None,
-        class_="pattern",
     )
 
 
@@ -85,13 +80,11 @@ def _explanation(table: StepTable, bounds: Sequence[Bound]) -> str:
 def _part(
     table: StepTable, columns: Sequence[int], bounds: Sequence[Bound | None], scale: float, notes: Notes
 ) -> Element:
-    """The table of some of the columns, given by their indices."""
     chosen = [table.columns[index] for index in columns]
-    shared, names = varying(chosen)
+    shared, names = terminal.varying(chosen)
     names = column_order(names)
-    title = ", ".join(
-        level_text(name, shared[name]) for name in column_order(shared) if shared[name] not in ({}, "", None)
-    )
+    chosen_levels = terminal.chosen({name: shared[name] for name in column_order(shared)})
+    title = ", ".join(level_text(name, level) for name, level in chosen_levels.items())
     rows = []
     previous: dict[int, StepCell] = {}
     for step, row in zip(table.steps, table.cells, strict=True):
@@ -102,18 +95,10 @@ def _part(
     if any(gains):
         total = [element("td", _gain(gain) if gain else None) for gain in gains]
         rows.append(element("tr", element("th", "all steps", scope="row"), total, class_="total"))
-    table_element = element(
-        "table",
-        element("thead", _heads(chosen, names)),
-        element("tbody", rows),
-        class_="plain steps" + (" dense" if len(columns) > MAX_WIDE_COLUMNS else ""),
-    )
-    return element(
-        "div",
-        element("h4", title) if title else None,
-        scrolling(table_element, f"steps, {title}" if title else "steps"),
-        class_="group",
-    )
+    style = "plain steps" + (" dense" if len(columns) > MAX_WIDE_COLUMNS else "")
+    drawn = element("table", element("thead", _heads(chosen, names)), element("tbody", rows), class_=style)
+    heading = element("h4", title) if title else None
+    return element("div", heading, scrolling(drawn, f"steps, {title}" if title else "steps"), class_="group")
 
 
 def _heads(chosen: Sequence[steps.Factors], names: Sequence[str]) -> list[Element]:
@@ -145,9 +130,8 @@ def _cell(cell: StepCell, previous: StepCell | None, bound: Bound | None, scale:
     elif cell.gain:
         texts += [" ", _gain(cell.gain)]
     if cell.doubts:
-        texts.append(
-            element("span", " invalid?", element("sup", notes.mark("; ".join(cell.doubts)).strip("[]")), class_="close")
-        )
+        doubt = element("sup", notes.mark("; ".join(cell.doubts)).strip("[]"))
+        texts.append(element("span", " invalid?", doubt, class_="close"))
     tooltip = f"{figure(cell.value)}, geometric mean of {len(cell.figures)} launches" + (
         f"; against “{cell.against}”" if cell.against else ""
     )

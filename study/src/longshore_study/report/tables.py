@@ -1,7 +1,4 @@
-"""The common forms of tables: folded, scrolling, sortable, and with a plot in each row (a
-strip)."""
-
-from __future__ import annotations
+"""The common forms of tables: folded, scrolling, sortable, and with a strip in each row."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
@@ -13,8 +10,7 @@ Row = TypeVar("Row")
 
 
 def folded(rows: Sequence[Row], shown: int, what: str, table: Callable[[Sequence[Row]], Child]) -> list[Child]:
-    """A table of the first `shown` rows, and a folded table of the remaining rows. `what` names one
-    of the remaining rows, such as `more line`."""
+    """A table of the first `shown` rows, and a folded one of the others; `what` names one."""
     if len(rows) <= shown:
         return [table(rows)]
     rest = details(counted(len(rows) - shown, what), table(rows[shown:]))
@@ -53,16 +49,12 @@ def strip_table(heads: Sequence[tuple[str, Child]], rows: Sequence[Child], style
     """A table whose rows have a name, a strip on a common axis, and numbers. `heads`: the class and
     the text of each column. In a table of the style `sortable`, page.js makes all columns but that
     of strips sortable."""
-    sortable = "sortable" in style
-    cells = [
-        element("th", text, class_=f"c-{kind}", scope="col", data_sort=_values_of(kind) if sortable else None)
-        for kind, text in heads
-    ]
+    cells = []
+    for kind, text in heads:
+        values = "" if kind == "plot" else "number" if "number" in kind else "text"
+        order = values if "sortable" in style else None
+        cells.append(element("th", text, class_=f"c-{kind}", scope="col", data_sort=order))
     return element("table", element("thead", element("tr", cells)), element("tbody", list(rows)), class_=style)
-
-
-def _values_of(kind: str) -> str:
-    return "" if kind == "plot" else "number" if "number" in kind else "text"
 
 
 def strip_row(name: Child, strip: Child, *cells: Child) -> Element:
@@ -76,7 +68,6 @@ def number_cell(kind: str, text: Child) -> Element:
 
 
 def side_numbers(kind: str, values: Sequence[tuple[str, float]]) -> Element:
-    """A cell with a number of each side, as text and value. The table is sorted by the first
-    value."""
+    """A cell with a number of each side, as text and value; the first value sorts it."""
     texts = [element("span", text, class_="side-text") for text, _ in values]
     return element("td", texts, class_=f"c-{kind} number", data_value=values[0][1])

@@ -1,11 +1,12 @@
 """The look of verdicts in tables and plots: a glyph, a shape and a word, because colour alone must
-not carry information."""
-
-from __future__ import annotations
+not carry information; and the ratio of a compared row as text."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from longshore_study.base.texts import ratio
+from longshore_study.compare.estimate import STATISTIC
+from longshore_study.compare.judged_row import JudgedRow
 from longshore_study.report.marks import legend
 from longshore_study.report.markup import Child, Element, element
 
@@ -68,3 +69,27 @@ def glyph_list(names: Sequence[str]) -> Child:
 def mark_style(name: str) -> str:
     look = look_of(name)
     return f"v-{base_name(name)}" + (" open" if look.open else "")
+
+
+def ratio_text(row: JudgedRow) -> str:
+    text = f"ratio {ratio(row.ratio)}"
+    if row.interval:
+        text += f", 95 % interval {ratio(row.interval[0])} to {ratio(row.interval[1])}"
+    if shows_raw(row):
+        text += f" ({row.ratio_kind}; raw ratio {ratio(row.raw_ratio)})"
+    return text
+
+
+def shows_raw(row: JudgedRow) -> bool:
+    """The raw ratio is shown only if its text differs from the text of the ratio."""
+    return row.raw_ratio is not None and ratio(row.raw_ratio) != ratio(row.ratio)
+
+
+def kinds_text(rows: Sequence[JudgedRow]) -> str:
+    """Explains the figures and the ratios of a table."""
+    kinds = list(dict.fromkeys(row.ratio_kind for row in rows if row.ratio_kind))
+    figures = f"The two figures: {STATISTIC}."
+    if not kinds:
+        return figures
+    raw = " Raw: new / reference." if any(shows_raw(row) for row in rows) else ""
+    return f"{figures} Ratio: {' or '.join(kinds)}.{raw}"

@@ -1,7 +1,5 @@
 """The first section of a comparison: the verdict in a sentence, details, and counts by verdict."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable
 from math import log
@@ -14,8 +12,7 @@ from longshore_study.report.best_choice_table import best_section
 from longshore_study.report.facts import Facts
 from longshore_study.report.labels import metric_title, naming, pattern_title
 from longshore_study.report.markup import Element, element
-from longshore_study.report.ratio_text import ratio_text
-from longshore_study.report.verdict_style import ORDER, badge, base_name, look_of
+from longshore_study.report.verdict_style import ORDER, badge, base_name, look_of, ratio_text
 from longshore_study.stats import effect
 
 
@@ -56,21 +53,18 @@ def comparison_sentence(comparison: Comparison) -> str:
 def tiles(comparison: Comparison) -> Element:
     counts = Counter(base_name(row.verdict) for row in comparison.rows)
     shown = [name for name in ORDER if counts[name] or name in ("regressed", "improved", "same", "inconclusive")]
+    return element("ul", [_tile(name, counts[name]) for name in shown], class_="tiles")
+
+
+def _tile(name: str, count: int) -> Element:
     return element(
-        "ul",
-        [
-            element(
-                "li",
-                element("span", look_of(name).glyph, class_="glyph", aria_hidden="true"),
-                element("b", str(counts[name])),
-                " ",
-                element("span", name, class_="word"),
-                element("span", look_of(name).meaning, class_="meaning"),
-                class_=f"tile v-{name}" + ("" if counts[name] else " none"),
-            )
-            for name in shown
-        ],
-        class_="tiles",
+        "li",
+        element("span", look_of(name).glyph, class_="glyph", aria_hidden="true"),
+        element("b", str(count)),
+        " ",
+        element("span", name, class_="word"),
+        element("span", look_of(name).meaning, class_="meaning"),
+        class_=f"tile v-{name}" + ("" if count else " none"),
     )
 
 

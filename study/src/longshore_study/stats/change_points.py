@@ -11,13 +11,11 @@ correlation is estimated from differences over one and over two sessions (Chakar
 Levy-Leduc, Robin 2017). If a slope fits a change as well as a step does, the change is a drift.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass
-from statistics import fmean, median
+from statistics import fmean, linear_regression, median
 
 from longshore_study.stats import moderated, multiplicity, student, verdict
 from longshore_study.stats.effect import Effect
@@ -51,10 +49,8 @@ class ChangePoint:
     difference: float
     """Mean after the change minus mean before, of logarithms. A positive difference is better."""
     interval: tuple[float, float]
-    """95 % confidence interval of `difference`."""
     p: float
-    """P value of the hypothesis that the change is within the margin, corrected for the number of
-    positions where the step could be."""
+    """P value that the change is within the margin, corrected for the possible positions."""
     adjusted_p: float
     """`p`, adjusted for the number of rows."""
     known: bool
@@ -93,8 +89,7 @@ class _Row:
 
 
 _Judged = dict[tuple[int, int], tuple[Effect, float, Measured]]
-"""The tests of the steps, by index of the row and position of the step: the effect, its p value
-corrected for the number of positions, and its estimate."""
+"""By index of the row and position: effect, corrected p value, and estimate of a step."""
 
 
 def find_changes(
@@ -159,8 +154,7 @@ def _lowest(squares: list[float]) -> list[float]:
 
 
 def _spaced(positions: Collection[int]) -> list[int]:
-    """The positions with enough sessions between them. Of two positions that are too close to each
-    other, the later one is kept."""
+    """The positions with enough sessions between them; of two that are too close, the later."""
     kept: list[int] = []
     for position in sorted(positions, reverse=True):
         if not kept or kept[-1] - position >= MIN_SESSIONS_PER_SIDE:
@@ -184,8 +178,7 @@ def _candidates(row: _Row, correlation: float) -> list[int]:
 
 
 def _partition(values: Sequence[float], penalty: float) -> list[int]:
-    """The cuts that minimise the squared deviations from the means of the parts, plus `penalty` per
-    cut."""
+    """The cuts with the least squared deviations from the means, plus `penalty` per cut."""
     count = len(values)
     if count < MIN_SESSIONS:
         return []
@@ -236,7 +229,7 @@ def _with_noise(row: _Row, correlation: float, difference: float, counts: tuple[
     r = min(correlation, _MAX_CORRELATION)
     df = max(1, round(_EFFICIENCY * len(gaps) * math.sqrt((1.0 - r) / (1.0 + r))))
     total = math.fsum(gap * gap for _, gap in gaps)
-    variance = total / len(gaps) / (1.0 - r) if gaps else None
+    variance = _noise_variance(row, correlation)
     scale = sum(_inflation(correlation, n) / n for n in counts)
     # Scale the residuals so that their squares add up to variance * df, as moderation requires.
     scaling = math.sqrt(variance * df / total) if variance and total > 0.0 else 1.0
@@ -245,8 +238,7 @@ def _with_noise(row: _Row, correlation: float, difference: float, counts: tuple[
 
 
 def _eliminate(rows: Sequence[_Row], correlation: float, limit: float) -> _Judged:
-    """Removes the weakest step of each row until all remaining steps pass the test. Returns the
-    tests of the remaining steps."""
+    """Removes the weakest step of each row until all pass. Returns the tests of the others."""
     while True:
         tested = [(i, k) for i, row in enumerate(rows) for k in row.steps]
         effects = [_effect(rows[i], k, correlation) for i, k in tested]
@@ -299,8 +291,7 @@ def _weakest(index: int, row: _Row, judged: _Judged) -> int | None:
 
 
 def _histories(rows: Sequence[_Row], judged: _Judged, correlation: float) -> list[History]:
-    """The significant changes, after the correction of Benjamini and Hochberg over all rows. A row
-    without a step counts as a hypothesis with a p value of 1."""
+    """The significant changes, corrected over all rows; a row without a step has the p value 1."""
     steps = [(i, k) for i, row in enumerate(rows) for k in row.steps]
     quiet = sum(not row.steps for row in rows)
     adjusted_ps = multiplicity.benjamini_hochberg([*(judged[step][1] for step in steps), *([1.0] * quiet)])
@@ -313,23 +304,19 @@ def _histories(rows: Sequence[_Row], judged: _Judged, correlation: float) -> lis
         before, after = effect_of_step.units
         known = k in row.known
         abrupt = _abrupt(row.values[k - before : k + after], before, known=known)
-        change = ChangePoint(
-            at=k,
-            kind=STEP if abrupt else DRIFT,
-            difference=measured.difference,
-            interval=measured.interval,
-            p=p,
-            adjusted_p=adjusted_p,
-            known=known and abrupt,
-        )
+        kind = STEP if abrupt else DRIFT
+        change = ChangePoint(k, kind, measured.difference, measured.interval, p, adjusted_p, known=known and abrupt)
         changes.setdefault(i, []).append(change)
-    return [History(tuple(changes.get(i, ())), correlation, _noise(row, correlation)) for i, row in enumerate(rows)]
+    variances = [_noise_variance(row, correlation) for row in rows]
+    return [
+        History(tuple(changes.get(i, ())), correlation, None if variance is None else math.sqrt(variance))
+        for i, variance in enumerate(variances)
+    ]
 
 
-def _noise(row: _Row, correlation: float) -> float | None:
+def _noise_variance(row: _Row, correlation: float) -> float | None:
     gaps = row.gaps()
-    r = min(correlation, _MAX_CORRELATION)
-    return math.sqrt(math.fsum(gap * gap for _, gap in gaps) / len(gaps) / (1.0 - r)) if gaps else None
+    return fmean(gap * gap for _, gap in gaps) / (1.0 - min(correlation, _MAX_CORRELATION)) if gaps else None
 
 
 def _abrupt(values: Sequence[float], step: int, *, known: bool) -> bool:
@@ -345,13 +332,10 @@ def _abrupt(values: Sequence[float], step: int, *, known: bool) -> bool:
 
 
 def _line_over_step(values: Sequence[float], step: int) -> float:
-    """Logarithm of the squared residuals of a straight line divided by the squared residuals of the
-    step."""
+    """Logarithm of the squared residuals of a straight line over those of the step."""
     left, right = fmean(values[:step]), fmean(values[step:])
     of_step = math.fsum((v - (left if k < step else right)) ** 2 for k, v in enumerate(values))
-    middle, centre = (len(values) - 1) / 2.0, fmean(values)
-    spread = math.fsum((k - middle) ** 2 for k in range(len(values)))
-    slope = math.fsum((k - middle) * v for k, v in enumerate(values)) / spread
-    of_line = math.fsum((v - centre - slope * (k - middle)) ** 2 for k, v in enumerate(values))
+    slope, begin = linear_regression(range(len(values)), values)
+    of_line = math.fsum((v - begin - slope * k) ** 2 for k, v in enumerate(values))
     # Residuals of 0 have no logarithm.
     return math.log(max(of_line, 1e-300) / max(of_step, 1e-300))

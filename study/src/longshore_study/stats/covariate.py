@@ -45,7 +45,6 @@ class Adjustment:
     slope: float
     """Slope of the log metric over the log probe. With two groups: the slope within a group."""
     plain: Effect
-    """The effect before the adjustment."""
     explained: float
     """The part of the variance between launches that the probe explains, 0 to 1."""
     groups: int = 1
@@ -54,8 +53,7 @@ class Adjustment:
 
 @dataclass(slots=True)
 class _Column:
-    """A covariate: the deviation of each launch from the mean of its side and session, and the
-    difference between the sides."""
+    """The deviation of each launch from its side and session, and the difference of the sides."""
 
     deviations: dict[Any, float]
     shift: float
@@ -118,8 +116,7 @@ def _column(sides: Sides) -> _Column:
 
 
 def _groups(probes: Sides) -> Sides:
-    """The group of each launch: 1 if its probe is above the widest gap between probes, else 0. If
-    that gap is not clear, all launches have group 0."""
+    """The group of each launch: 1 above the widest gap between probes, if that is clear."""
     ordered = sorted(value for side in probes for session in side.values() for value in session.values())
     gaps = [(after - before, index) for index, (before, after) in enumerate(itertools.pairwise(ordered), 1)]
     gap, split = max(gaps[1:-1], default=(0.0, 0))  # a group has at least two launches

@@ -7,12 +7,10 @@ Stratified design: launches of both sides alternate within a session. Launches a
 their session.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import fmean
+from statistics import fmean, variance
 from typing import Any
 
 from longshore_study.stats import student
@@ -36,12 +34,10 @@ class Effect:
     units: tuple[int, int]
     """Numbers of units on the reference side and on the new side."""
     residuals: tuple[tuple[Hashable, float], ...]
-    """Each unit and its deviation from the mean. The squares add up to variance * df. The
-    deviations of cells that share a unit may be correlated."""
+    """Each unit and its deviation; the squares add up to variance * df, cells may be correlated."""
     welch_se: float | None = None
     """Standard error of `difference` from this cell alone, with one variance per side (Welch)."""
     welch_df: float | None = None
-    """Degrees of freedom of `welch_se`."""
 
 
 def paired(reference: Mapping[str, float], new: Mapping[str, float]) -> Effect:
@@ -51,15 +47,13 @@ def paired(reference: Mapping[str, float], new: Mapping[str, float]) -> Effect:
     """
     sessions = sorted(reference)
     differences = [new[s] - reference[s] for s in sessions]
-    count = len(sessions)
-    centre = math.fsum(differences) / count
-    deviations = [d - centre for d in differences]
+    count, centre = len(sessions), fmean(differences)
     df = count - 1
-    variance = math.fsum(d * d for d in deviations) / df if df else None
-    se = math.sqrt(variance / count) if variance is not None else None
+    own = variance(differences, centre) if df else None
     return Effect(
-        PAIRED, centre, variance, df, 1.0 / count, (count, count),
-        tuple(zip(sessions, deviations, strict=True)), se, float(df) if df else None,
+        PAIRED, centre, own, df, 1.0 / count, (count, count),
+        tuple((session, d - centre) for session, d in zip(sessions, differences, strict=True)),
+        math.sqrt(own / count) if own is not None else None, float(df) if df else None,
     )  # fmt: skip
 
 
@@ -86,7 +80,6 @@ def stratified(reference: Mapping[str, Mapping[Any, float]], new: Mapping[str, M
     sessions = sorted(reference)
     residuals: list[tuple[Hashable, float]] = []
     differences, scale, df = [], 0.0, 0
-    welch_variance, welch_denominator = 0.0, 0.0
     for session in sessions:
         centres = []
         for side in (reference[session], new[session]):
@@ -96,31 +89,23 @@ def stratified(reference: Mapping[str, Mapping[Any, float]], new: Mapping[str, M
             residuals += zip(side, deviations, strict=True)
             scale += 1.0 / len(side) / len(sessions) ** 2
             df += len(side) - 1
-            if len(side) > 1:
-                part = math.fsum(d * d for d in deviations) / (len(side) - 1) / len(side) / len(sessions) ** 2
-                welch_variance += part
-                welch_denominator += part * part / (len(side) - 1)
         differences.append(centres[1] - centres[0])
-    complete = all(len(side[s]) > 1 for side in (reference, new) for s in sessions)
-    has_welch = complete and welch_denominator > 0.0
     total = math.fsum(r * r for _, r in residuals)
+    sides = [list(side[session].values()) for side in (reference, new) for session in sessions]
     return Effect(
         STRATIFIED, math.fsum(differences) / len(sessions), total / df if df else None, df, scale,
         (sum(map(len, reference.values())), sum(map(len, new.values()))), tuple(residuals),
-        math.sqrt(welch_variance) if has_welch else None,
-        welch_variance**2 / welch_denominator if has_welch else None,
+        *(welch(sides, len(sessions)) if total else (None, None)),
     )  # fmt: skip
 
 
-def welch(sides: Sequence[Sequence[float]]) -> tuple[float | None, float | None]:
+def welch(sides: Sequence[Sequence[float]], sessions: int = 1) -> tuple[float | None, float | None]:
     """Standard error and degrees of freedom of a difference of means, with one variance per side
-    (Welch 1947). None and None if a side has a single value."""
+    (Welch 1947), as a mean over sessions that have two sides each. None and None if a side has a
+    single value."""
     if any(len(side) < 2 for side in sides):
         return None, None
-    parts = []
-    for side in sides:
-        centre = fmean(side)
-        parts.append(math.fsum((v - centre) ** 2 for v in side) / (len(side) - 1) / len(side))
+    parts = [variance(side) / len(side) / sessions**2 for side in sides]
     total = math.fsum(parts)
     if total == 0.0:
         return 0.0, float(sum(len(side) for side in sides) - 2)

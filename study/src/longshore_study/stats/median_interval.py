@@ -2,8 +2,6 @@
 Statistics, section 3.2.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import cache
 
@@ -12,8 +10,7 @@ MIN_VALUES = 6
 
 
 def median_interval(values: Sequence[float]) -> tuple[float, float] | None:
-    """The two of the values that enclose the median with at least 95 % probability. None for fewer
-    than MIN_VALUES values."""
+    """The two values around the median with 95 % probability. None below MIN_VALUES values."""
     if len(values) < MIN_VALUES:
         return None
     ordered, rank = sorted(values), _lower_rank(len(values))

@@ -18,8 +18,6 @@ sessions (tests/stats/test_simulation.py). Two corrections reduce the degrees of
   all cells of a unit share, and the rest.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -36,8 +34,7 @@ _LOWEST_PART_OF_MEDIAN = 1e-5  # lower limit of a variance, since zero has no lo
 @dataclass(frozen=True, slots=True)
 class Prior:
     df: float
-    """Smyth's estimate of the degrees of freedom. Infinite if the variances differ no more than by
-    chance, 0 if there is no prior."""
+    """Smyth's degrees of freedom: infinite if variances differ by chance, 0 without a prior."""
     cautious_df: float
     """The degrees of freedom after the first correction."""
     variance: float
@@ -50,7 +47,6 @@ class ModeratedError:
     variance: float
     df: float
     se: float
-    """Standard error of the cell's difference."""
     prior_df: float
 
 

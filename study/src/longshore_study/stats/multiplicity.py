@@ -1,7 +1,4 @@
-"""Adjusted p values for tables of many rows, to compare with one significance level for the whole
-table."""
-
-from __future__ import annotations
+"""Adjusted p values for tables of many rows, which share one significance level."""
 
 from collections.abc import Sequence
 

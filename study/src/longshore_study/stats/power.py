@@ -5,8 +5,6 @@ The degrees of freedom of moderated variances have no closed formula. So the sta
 run on simulated tables of noise (Monte Carlo with a fixed seed).
 """
 
-from __future__ import annotations
-
 import math
 import random
 from collections.abc import Sequence

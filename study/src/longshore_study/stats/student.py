@@ -3,8 +3,6 @@ derivatives of the log gamma function for moderated.py. Relative errors against 
 1e-8.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 
@@ -37,31 +35,17 @@ def two_sided(t: float, df: float) -> float:
 
 @functools.lru_cache(maxsize=4096)
 def quantile(probability: float, df: float) -> float:
-    """The t for which a value is below t with this probability, by Newton's method within brackets.
-    Results are cached because many rows share their degrees of freedom."""
+    """The t for which a value is below t with this probability, by Newton's method from 0. Results
+    are cached because many rows share their degrees of freedom."""
     if not 0.0 < probability < 1.0:
         raise ValueError(f"a probability between 0 and 1 is needed, not {probability}")
     if probability < 0.5:
         return -quantile(1.0 - probability, df)
-    tail = 1.0 - probability
-    low, high = 0.0, 1.0
-    while upper_tail(high, df) > tail:
-        low, high = high, 2.0 * high
-    guess = (low + high) / 2.0
-    for _ in range(200):
-        excess = upper_tail(guess, df) - tail
-        if excess > 0.0:
-            low = guess
-        else:
-            high = guess
-        if excess == 0.0 or high - low <= 1e-15 * high:
-            break
-        newton = guess + excess / _density(guess, df)
-        step_inside = low < newton < high
-        if step_inside and abs(newton - guess) <= 1e-15 * newton:
-            break
-        guess = newton if step_inside else (low + high) / 2.0
-    return guess
+    t, step = 0.0, math.inf
+    while step > 1e-15 * t:  # the tail is convex, so each step ends below the quantile
+        step = (upper_tail(t, df) - (1.0 - probability)) / _density(t, df)
+        t += max(0.0, step)
+    return t
 
 
 def _density(t: float, df: float) -> float:
@@ -88,8 +72,7 @@ def polygamma(order: int, x: float) -> float:
 
 
 def inverse_trigamma(y: float) -> float:
-    """The x with trigamma(x) = y, by false position (Illinois) on log x and log y, which are nearly
-    on a line."""
+    """The x with trigamma(x) = y, by Newton's method on 1 / trigamma (Smyth 2004), from below."""
     if y <= 0.0:
         raise ValueError(f"trigamma takes positive values only, not {y}")
     if y > 1e7:
@@ -97,26 +80,12 @@ def inverse_trigamma(y: float) -> float:
     if y < 1e-6:
         return 1.0 / y
 
-    def excess(log_x: float) -> float:
-        return math.log(polygamma(1, math.exp(log_x)) / y)
-
-    low, high = math.log(0.5 / math.sqrt(y)), math.log(1.0 / y + 1.0)  # trigamma(x) is between 1/x and 1/x + 1/x^2
-    above, below = excess(low), excess(high)
-    last_sign = 0
-    for _ in range(100):
-        middle = (low * below - high * above) / (below - above)
-        value = excess(middle)
-        if value == 0.0 or abs(value) < 1e-15 or not low < middle < high:
-            return math.exp(middle)
-        if value > 0.0:
-            low, above = middle, value
-            below *= 0.5 if last_sign > 0 else 1.0
-            last_sign = 1
-        else:
-            high, below = middle, value
-            above *= 0.5 if last_sign < 0 else 1.0
-            last_sign = -1
-    return math.exp((low + high) / 2.0)
+    x, step = 0.5 + 1.0 / y, math.inf
+    while abs(step) > 1e-10 * x:  # the last step doubles the number of digits
+        value = polygamma(1, x)
+        step = value * (1.0 - value / y) / polygamma(2, x)
+        x += step
+    return x
 
 
 def _incomplete_beta(a: float, b: float, x: float, complement: float) -> float:

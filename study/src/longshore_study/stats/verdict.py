@@ -6,8 +6,6 @@ difference is significantly smaller than the margin, for better and for worse (t
 Schuirmann 1987). Otherwise the verdict is *inconclusive*.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -27,8 +25,7 @@ VERDICTS = (REGRESSED, IMPROVED, SAME, INCONCLUSIVE, UNTESTABLE, FAILED, INVALID
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """A difference of logarithms (positive is better) with its standard error and degrees of
-    freedom."""
+    """A difference of logarithms (positive is better), its standard error, degrees of freedom."""
 
     difference: float
     se: float
@@ -46,15 +43,13 @@ class Judgement:
     interval: tuple[float, float]
     """95 % confidence interval of the difference of logarithms."""
     p: float
-    """Two-sided p value of the hypothesis that the difference is within the margin. It is at most
-    0.05 exactly if `interval` lies beyond the margin."""
+    """P value that the difference is within the margin; 0.05 if `interval` ends at the margin."""
     adjusted_p: float
     """`p` adjusted by Benjamini and Hochberg. The verdicts regressed and improved depend on it."""
     holm_p: float
     """`p` adjusted by Holm. The exit status depends on it."""
     equivalence_p: float
-    """P value of the hypothesis that the difference is outside the margin. The verdict *same* needs
-    at most 0.05."""
+    """P value that the difference is outside the margin. *same* needs at most 0.05."""
     basis: tuple[Measured, float, float] | None = None
     """The row, the margin as a logarithm, and the significance level of the row."""
 
@@ -67,8 +62,7 @@ class Judgement:
 
 
 def with_own_error(found: Effect) -> Measured | None:
-    """The effect with the error from the units of this row alone. None if the error is not known.
-    A row with a noise probe has enough launches for that."""
+    """The effect with the error of this row alone. None if it is not known."""
     if found.variance is None:
         return None
     return Measured(found.difference, math.sqrt(found.variance * found.scale), float(found.df))
@@ -125,6 +119,5 @@ def level_of_next(significant: int, rows: int) -> float:
 
 
 def smallest_slowdown(row: Measured, limit: float, level: float = LEVEL, power: float = POWER) -> float:
-    """The slowdown, as a positive difference of logarithms, that a row with this standard error
-    shows with probability `power`."""
+    """The slowdown, as logarithm, that a row with this error shows with probability `power`."""
     return limit + row.se * (student.quantile(1.0 - level / 2.0, row.df) + student.quantile(power, row.df))

@@ -1,8 +1,6 @@
 """Compares what a launch was asked for with what its program recorded. A launcher of another MPI
 library, for instance, starts several programs of one rank each in place of one program."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any
 

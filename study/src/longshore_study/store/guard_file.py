@@ -1,8 +1,6 @@
 """The file in the folder of a session in which `longshore guard` keeps its verdict on the session.
 Later calls read the verdict, because it decides whether the session is part of the reference."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The hosts of a launch, and the launches that a condition on `host` selects."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -2,8 +2,6 @@
 image, modules, firmware. A property that differs between two sides may be the cause of a change.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any

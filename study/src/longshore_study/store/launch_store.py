@@ -4,8 +4,6 @@ A launch is written to a temporary file, which is renamed when complete. Stored 
 changed. The store has no file locks and no database, since file locks hang on parallel file
 systems. An unreadable file is returned with a description of its problem, never dropped."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os
@@ -145,8 +143,7 @@ class Store:
         return done
 
     def names(self) -> list[tuple[str, str, str]]:
-        """The stored (study, tag, session). The names come from the folders, or from a launch if a
-        name was too long for a folder."""
+        """The stored (study, tag, session), by folders, or by a launch if a name was too long."""
         first: dict[tuple[str, ...], Path] = {}
         for path in self._files(None, None, None, {}):
             first.setdefault(path.parent.relative_to(self.path).parts, path)
@@ -155,8 +152,7 @@ class Store:
     def _files(
         self, study: str | None, tag: str | None, session: str | None, unreadable: dict[Path, str]
     ) -> Iterator[Path]:
-        """Adds the folders below the store that cannot be read to `unreadable`, each with the
-        reason."""
+        """Adds unreadable folders below the store to `unreadable`, each with the reason."""
 
         def inside(folder: Path, name: str | None) -> list[Path]:
             """The folder `name`, or all folders, in this folder."""
@@ -216,8 +212,7 @@ def cell_id(cell: Mapping[str, Any]) -> str:
 
 
 def read_launch(path: Path, *, samples: bool = False) -> Launch:
-    """Reads one stored file. After an error, the launch has a `problem` and the records before the
-    error."""
+    """Reads one stored file. After an error: the `problem`, and the records before it."""
     session_folder = path.parent
     names = [name_of(folder.name) for folder in (session_folder.parent.parent, session_folder.parent, session_folder)]
     try:
@@ -322,8 +317,7 @@ def _unreadable(path: Path, names: list[str], problem: str) -> Launch:
 
 
 def _entries(folder: Path) -> list[os.DirEntry[str]]:
-    """The entries of a folder without temporary files. Empty if the folder does not exist. Raises
-    OSError if it cannot be read."""
+    """The entries of a folder, without temporary files. Raises OSError if it is unreadable."""
     try:
         with os.scandir(folder) as entries:
             return [entry for entry in entries if not entry.name.startswith(".")]
@@ -336,8 +330,7 @@ def _why(path: Path, error: OSError) -> str:
 
 
 def process_namespace() -> str:
-    """The host and its process namespace, in which process numbers are unique. Containers may share
-    a host name but not process numbers."""
+    """The host and its process namespace, in which process numbers are unique."""
     try:
         space = f"-{Path('/proc/self/ns/pid').stat().st_ino}"
     except OSError:
@@ -346,8 +339,7 @@ def process_namespace() -> str:
 
 
 def _rename_unless_taken(temporary: Path, path: Path) -> bool:
-    """Renames a finished file unless `path` exists, so that no process replaces a stored launch.
-    Returns whether the file was renamed."""
+    """Renames a finished file unless `path` exists. Returns whether it did."""
     try:
         os.link(temporary, path)
     except FileExistsError:

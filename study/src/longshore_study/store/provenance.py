@@ -5,9 +5,6 @@ programming environment, firmware, kernel options, and build-ids of the program 
 launch names the digest, so a change of the system during a session is visible.
 """
 
-from __future__ import annotations
-
-import glob
 import hashlib
 import json
 import os
@@ -19,12 +16,12 @@ from pathlib import Path
 from typing import Any
 
 from longshore_study.host import elf
+from longshore_study.host.answers import output_of
 from longshore_study.host.machine import Machine
 from longshore_study.store.launch_store import Launch
 from longshore_study.store.whole_file import write_whole
 
 _LONGEST_VALUE = 2000
-_MAX_LIBRARIES = 200
 _LARGEST_HASHED_BYTES = 256 * 2**20
 _RELEASE_KEYS = ("PRETTY_NAME", "VERSION_ID", "BUILD_ID", "IMAGE_ID", "IMAGE_VERSION", "VARIANT_ID")
 _RELEASE_FILES = ("/etc/cray-release", "/etc/opt/cray/release/cle-release", "/etc/opt/cray/release/cos-release",
@@ -41,6 +38,7 @@ _DEVICE_FIRMWARE = ("/sys/class/infiniband/*/fw_ver", "/sys/class/cxi/*/device/f
 _ENVIRONMENT = ("PE_ENV", "CRAY_CPE_VERSION", "CPE_VERSION", "CRAYPE_VERSION", "CRAY_MPICH_VERSION",
                 "CRAY_LIBSCI_VERSION", "CRAYPE_NETWORK_TARGET",
                 "EBROOTFOSS", "EBVERSIONFOSS", "SPACK_ENV", "CONDA_DEFAULT_ENV")  # fmt: skip
+_LIBRARY = re.compile(r"^\s*(?:(\S+) => )?(/.*) \(0x[0-9a-f]+\)$", re.MULTILINE)  # of ldd; the loader has no name
 _SECRET = re.compile(r"(\S*(?:token|secret|passw|key)\S*=)\S+", re.IGNORECASE)
 
 
@@ -70,10 +68,8 @@ def collect(programs: Iterable[Program], machine: Machine | None = None) -> dict
         for path in machine.matching(pattern):
             if text := text_of(path):
                 facts[f"firmware {path.split('/')[3]}"] = text
-    if microcode := next(
-        (line.partition(":")[2].strip() for line in (text_of("proc/cpuinfo") or "").splitlines()
-         if line.startswith("microcode")), None,
-    ):  # fmt: skip
+    lines = (line.partition(":") for line in (text_of("proc/cpuinfo") or "").splitlines())
+    if microcode := next((value.strip() for name, _, value in lines if name.startswith("microcode")), None):
         facts["firmware microcode"] = microcode
     if options := text_of("proc/cmdline"):
         facts["kernel options"] = _SECRET.sub(r"\1(masked)", options)
@@ -97,8 +93,7 @@ def store_provenance(folder: Path, programs: Iterable[Program]) -> str:
 
 
 def of_launch(launch: Launch) -> Mapping[str, str]:
-    """The facts stored for this launch. Empty if the launch has no digest: imported launches have
-    none."""
+    """The facts stored for this launch. Empty without a digest, as for imported launches."""
     digest = launch.envelope.get("provenance")
     if not isinstance(digest, str) or not digest.isalnum():
         return {}
@@ -117,8 +112,9 @@ def _read(path: str) -> Mapping[str, str]:
 def _build_ids(program: Program) -> dict[str, str]:
     path = Path(program.path)
     prefix = f"{program.stack} build-id" if program.stack else "build-id"
-    library_path = os.environ.get("LD_LIBRARY_PATH", "") if program.library_path is None else program.library_path
-    libraries = _libraries(path, library_path.split(os.pathsep))
+    setting = [] if program.library_path is None else ["env", f"LD_LIBRARY_PATH={program.library_path}"]
+    listed = output_of([*setting, "ldd", str(path.absolute())])
+    libraries = {name or Path(file).name: Path(file) for name, file in _LIBRARY.findall(listed)}
     return {f"{prefix} {name}": identity(file) for name, file in {path.name: path, **libraries}.items()}
 
 
@@ -134,44 +130,6 @@ def identity(path: Path) -> str:
             return f"sha256 {hashlib.file_digest(file, 'sha256').hexdigest()[:32]}"
     except OSError:
         return "unreadable"
-
-
-def _libraries(program: Path, library_path: list[str]) -> dict[str, Path]:
-    """The libraries that the loader would find, by name. The loader searches folders in the order
-    of ld.so(8): run paths, LD_LIBRARY_PATH, /etc/ld.so.conf, built-in folders."""
-    system_folders = _system_folders()
-    libraries: dict[str, Path] = {}
-    described = elf.read_info(program)
-    waiting = [(name, described.run_path) for name in described.needed]
-    while waiting and len(libraries) < _MAX_LIBRARIES:
-        name, run_path = waiting.pop(0)
-        if name in libraries:
-            continue
-        folders = [*run_path, *library_path, *system_folders]
-        path = next((Path(folder, name) for folder in folders if folder and Path(folder, name).is_file()), None)
-        if path is not None:
-            libraries[name] = path
-            described = elf.read_info(path)
-            waiting += [(needed, described.run_path or run_path) for needed in described.needed]
-    return libraries
-
-
-@lru_cache(maxsize=1)
-def _system_folders() -> tuple[str, ...]:
-    """Folders of /etc/ld.so.conf and its includes, and those built into the loader."""
-    folders: list[str] = []
-    waiting = ["/etc/ld.so.conf"]
-    while waiting:
-        try:
-            lines = Path(waiting.pop(0)).read_text(encoding="utf-8", errors="replace").splitlines()
-        except OSError:
-            continue
-        for line in (line.partition("#")[0].strip() for line in lines):
-            if line.startswith("include "):
-                waiting += sorted(glob.glob(line.split(None, 1)[1]))  # noqa: PTH207 - a pattern from the root
-            elif line:
-                folders.append(line)
-    return tuple(dict.fromkeys([*folders, "/lib64", "/usr/lib64", "/lib", "/usr/lib"]))
 
 
 def _key_values(text: str | None) -> dict[str, str]:

@@ -1,7 +1,4 @@
-"""Parses, checks and builds records: JSON objects, one per line, from longshore-bench and the
-importers. REQUIRED and OPTIONAL list the keys."""
-
-from __future__ import annotations
+"""Parses, checks and builds records: JSON objects, one per line. REQUIRED has their keys."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,8 +10,7 @@ from longshore_study.base.errors import LongshoreError
 SCHEMA = 1
 """The schema version that this program writes. It reads all versions up to this one."""
 EXIT_ALL_SKIPPED = 2
-"""Exit status of longshore-bench if it skipped every variant, with reasons as results. A usage
-error has the same status."""
+"""Exit status of longshore-bench if it skipped every variant; also that of a usage error."""
 
 _TYPE_NAMES = {dict: "an object", list: "a list", str: "a text", int: "an integer", float: "a number"}
 

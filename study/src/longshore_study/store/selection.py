@@ -1,12 +1,28 @@
-"""Selects launches by a name on the command line, which may be that of a tag or of a study."""
+"""Selects launches by a name on the command line, which may be that of a tag or of a study, and by
+the machine. No table and no statistic mixes measured launches with simulated ones, or those of two
+machines."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from longshore_study.base.errors import LongshoreError, UsageError, require_known, suggestion
+from longshore_study.base.groups import grouped
 from longshore_study.store.launch_store import Launch, Store
+
+
+def by_machine(launches: Iterable[Launch]) -> dict[str | None, list[Launch]]:
+    """The launches of each simulated machine by name. The measured ones, with None, come first."""
+    groups = grouped(launches, lambda launch: launch.simulated)
+    for name in [name for name in groups if name is not None and not any(launch.header for launch in groups[name])]:
+        # Launches that failed at their start do not have the version of their machine.
+        versions = [other for other in groups if other is not None and other.rpartition(" ")[0] == name]
+        if len(versions) == 1:
+            groups[versions[0]] += groups.pop(name)
+    return dict(sorted(groups.items(), key=lambda group: (group[0] is not None, group[0] or "")))
+
+
+def heading(machine: str) -> str:
+    return f"simulated on {machine}"
 
 
 @dataclass(frozen=True)
@@ -76,8 +92,7 @@ def stored_names(store: Store) -> list[tuple[str, str, str]]:
 
 
 def named_sessions(store: Store, names: Sequence[str]) -> list[tuple[str, str, str]]:
-    """The stored (study, tag, session) of these tags and studies. Without names: all. Raises
-    UsageError for an unknown name."""
+    """The stored (study, tag, session) of these tags and studies, or all. UsageError if unknown."""
     stored = stored_names(store)
     known = {name for triple in stored for name in triple[:2]}
     for name in names:

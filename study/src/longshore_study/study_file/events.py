@@ -35,8 +35,7 @@ class Event:
 
 
 def load(path: Path) -> list[Event]:
-    """The events in the order of their dates. Raises UsageError for the first mistake, with file
-    and line."""
+    """The events by date. Raises UsageError for the first mistake, with file and line."""
     text = text_of(path, "the file of events")
     problems = Problems(str(path), key_lines(text))
     document = TomlTable(problems, parsed(text, str(path)))
@@ -48,8 +47,7 @@ def load(path: Path) -> list[Event]:
 
 
 def of_store(store: Path, given: Path | None = None) -> list[Event]:
-    """The events of the given file, or of events.toml in the store if none is given. Empty if there
-    is no file."""
+    """The events of the given file, else of events.toml in the store, if there is one."""
     path = given or store / FILE
     return load(path) if given or path.exists() else []
 

@@ -1,5 +1,4 @@
-"""Reads the [hypothesis] table of a study file, which `longshore attribute` writes. Checks that the
-study measures both suspected and other levels."""
+"""Reads [hypothesis], which `longshore attribute` writes: suspected and other levels."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any

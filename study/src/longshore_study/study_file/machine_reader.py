@@ -75,6 +75,5 @@ class MachineReader:
 
 
 def copy_name(given: str) -> str:
-    """The name of the copy of a machine file beside the copy of the study file, from its path in
-    the study file."""
+    """The name of the copy of a machine file, from its path in the study file."""
     return f"machine-{hashlib.sha256(given.encode()).hexdigest()[:12]}.toml"

@@ -10,11 +10,10 @@ from longshore_study.patterns import FACTORS_BETWEEN_LAUNCHES, PATTERNS
 from longshore_study.patterns.pattern import LARGEST_RANKS, Factor, Guideline
 from longshore_study.study_file import environment_variables
 from longshore_study.study_file.hypothesis_reader import read_hypothesis
-from longshore_study.study_file.launcher_reader import read_launcher
+from longshore_study.study_file.launcher_reader import read_launcher, read_states
 from longshore_study.study_file.machine_reader import TRANSPORT as SIMULATED
 from longshore_study.study_file.machine_reader import MachineReader
 from longshore_study.study_file.metric_reader import METRIC_KEYS, read_metric
-from longshore_study.study_file.state_reader import read_states
 from longshore_study.study_file.step_reader import read_steps
 from longshore_study.study_file.study import VERIFICATIONS, External, LaunchSettings, PatternBlock, Study, placeholders
 from longshore_study.study_file.toml_positions import Path as KeyPath
@@ -25,6 +24,7 @@ STUDY_KEYS = ("name", "description", "seed", "sessions", "margin")
 BLOCK_KEYS = ("launches", "repetitions", "warmup", "timeout_seconds")  # in [study]; a block may override them
 PATTERN_KEYS = ("verify", "phases")  # as BLOCK_KEYS, but not for external programs
 _LONGEST_LIST = 1000
+_TIMED = " and ".join(name for name, pattern in PATTERNS.items() if pattern.times_phases)
 
 
 class StudyReader:
@@ -45,6 +45,8 @@ class StudyReader:
         self.levels_of_externals = _union(external.between for external in externals)
         if not blocks and not externals and "pattern" not in document and "external" not in document:
             document.problem("nothing to run: a study needs at least one [[pattern]]")
+        if general.phases and blocks and not any(PATTERNS[block.program].times_phases for block in blocks):
+            settings.problem(f"phases can be timed of {_TIMED}, and the study has neither; remove 'phases'", "phases")
         return Study(
             path=self.problems.path,
             text=text,
@@ -83,8 +85,7 @@ class StudyReader:
         settings = _launch_settings(block, general)
         if settings.phases and not PATTERNS[program].times_phases:
             if "phases" in block:
-                able = " and ".join(name for name, pattern in PATTERNS.items() if pattern.times_phases)
-                block.problem(f"phases can be timed of {able}, not of {program}; remove 'phases'", "phases")
+                block.problem(f"phases can be timed of {_TIMED}, not of {program}; remove 'phases'", "phases")
             settings = replace(settings, phases=False)
         return [
             PatternBlock(
@@ -299,7 +300,6 @@ def _exclude(block: TomlTable, levels: Mapping[str, list[Any]], known: Mapping[s
 
 
 def _union(tables: Iterable[Mapping[str, list[Any]]]) -> dict[str, list[Any]]:
-    """All levels of each factor."""
     found: dict[str, list[Any]] = {}
     for table in tables:
         for name, levels in table.items():
@@ -330,8 +330,7 @@ def _level(value: Any) -> Any:
 
 
 def _import_formats() -> list[str]:
-    """The formats of the output of one program. Formats of series are left out, because they hold
-    results of many times."""
+    """The formats of the output of one program, without those of series of many times."""
     from longshore_study.importers.formats import FORMATS, SERIES  # noqa: PLC0415 - only [[external]] needs it
 
     return sorted(set(FORMATS) - set(SERIES))

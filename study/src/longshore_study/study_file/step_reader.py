@@ -1,5 +1,4 @@
-"""Reads and checks the [[step]] tables of a study file. A step that selects or changes nothing is
-probably mistyped, and is therefore an error."""
+"""Reads [[step]] tables. A step that selects or changes nothing is an error."""
 
 import itertools
 from collections.abc import Iterable, Mapping, Sequence

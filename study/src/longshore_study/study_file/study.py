@@ -66,8 +66,7 @@ class PatternBlock:
     machines: dict[str, MachineFile] = field(default_factory=dict)
     """The machines by name. `between` has the names."""
     simulated_launches: int = 1
-    """The number of launches of each simulated cell, from the block. The number in [study] is for
-    measured cells, which have noise."""
+    """The launches of each simulated cell. The number in [study] is for cells with noise."""
 
     @property
     def levels(self) -> dict[str, list[Any]]:
@@ -86,8 +85,7 @@ class External:
     exclude: tuple[Expression, ...]
     launch_settings: LaunchSettings
     launch: bool = False
-    """Whether the study's launcher starts `ranks` ranks of the command. Otherwise the command
-    starts its own ranks."""
+    """Whether the launcher starts `ranks` ranks; else the command starts its own."""
     metric: MetricChoice | None = None
     """The metric to find in the output, for the formats regex and json."""
     ranks_per_node: int | None = None
@@ -123,8 +121,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """The [hypothesis] that a study tests: variants with these levels changed between two tags, and
-    no other variants did."""
+    """The [hypothesis] of a study: only variants with these levels changed between two tags."""
 
     factors: dict[str, list[Any]]
     """The suspected levels of each factor. Empty if only environment variables are suspected."""
@@ -164,7 +161,6 @@ class JobChoice:
     options: tuple[str, ...] = ()
     """Options of the submit command, such as --partition=standard."""
     modules: tuple[str, ...] = ()
-    """Environment modules to load in the job."""
 
 
 @dataclass(frozen=True)
@@ -200,7 +196,6 @@ class Study:
     states: Mapping[str, State] = field(default_factory=dict)
     """By tag."""
     state: State = field(default_factory=State)
-    """The state to measure."""
 
     def in_state(self, tag: str) -> Study:
         """The study with the settings of [states.TAG]; unchanged if the file has no such table."""

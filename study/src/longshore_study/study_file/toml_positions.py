@@ -5,8 +5,7 @@ import re
 from collections import deque
 
 Path = tuple[str | int, ...]
-"""The path to a value: ("pattern", 0, "within", "mode", 2) is the third mode of the first
-[[pattern]]."""
+"""A path: ("pattern", 0, "within", "mode", 2) is the third mode of the first [[pattern]]."""
 
 _TOKEN = re.compile(
     r"""\s+ | \#[^\n]* | ( "{3}(?:\\.|[^\\])*?"{3,5} | '{3}.*?'{3,5} | "(?:\\.|[^"\\\n])*" | '[^'\n]*'
@@ -58,8 +57,7 @@ class _Scanner:
                 self.pair(table)
 
     def _header(self, name: Path, *, new_element: bool) -> Path:
-        """The path of a table header. After the name of an array of tables, the path has the index
-        of the current element."""
+        """The path of a table header, with the index of the current element of an array."""
         path: Path = ()
         for depth, part in enumerate(name):
             path = (*path, part)

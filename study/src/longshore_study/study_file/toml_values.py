@@ -177,8 +177,7 @@ def shown(value: Any) -> str:
 
 
 def text_of(path: FilePath | str, what: str, remedy: str = "") -> str:
-    """The text of a TOML file. `what` says what it is, and `remedy` what to do without such a file.
-    Raises UsageError if it is unreadable."""
+    """The text of a TOML file. UsageError names `what` it is, and the `remedy` without it."""
     try:
         with FilePath(path).open("rb") as file:
             content = file.read(LARGEST_BYTES + 1)
@@ -207,7 +206,6 @@ def parsed(text: str, path: str) -> dict[str, Any]:
 
 
 def _syntax_problem(message: str, path: str) -> str:
-    """The message of tomllib, with the file and line in front."""
     match = re.search(r"\s*\(at line (\d+), column (\d+)\)", message)
     if match is None:
         return f"{path}: not valid TOML: {message}"

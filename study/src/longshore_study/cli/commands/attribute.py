@@ -12,15 +12,8 @@ from longshore_study.attribution.confirmation import ConfirmationResult
 from longshore_study.attribution.confirming_study import confirming_study
 from longshore_study.attribution.rules import Condition
 from longshore_study.attribution.variable_effect import CONFIRMED, REFUTED
-from longshore_study.base import terminal
-from longshore_study.base.errors import (
-    EXIT_INVALID,
-    EXIT_OK,
-    EXIT_REGRESSED,
-    EXIT_UNDECIDED,
-    LongshoreError,
-    UsageError,
-)
+from longshore_study.base import errors, terminal
+from longshore_study.base.errors import LongshoreError, UsageError
 from longshore_study.cli.options import add_comparison, comparison_options
 from longshore_study.cli.result_output import print_result
 from longshore_study.compare.comparison import compare
@@ -79,8 +72,8 @@ def run(args: argparse.Namespace) -> int:
     if refused is not None:
         raise refused
     if not found.cases or found.comparison.damaged:
-        return EXIT_INVALID
-    return EXIT_UNDECIDED if found.unexplained else EXIT_OK
+        return errors.EXIT_INVALID
+    return errors.EXIT_UNDECIDED if found.unexplained else errors.EXIT_OK
 
 
 def _write_study(found: Attribution, sides: Sequence[Side], path: Path) -> tuple[str | None, str | None]:
@@ -160,7 +153,7 @@ def _confirm(args: argparse.Namespace, margin: float | None) -> int:
     result = confirmation.judge(reference, new, study.hypothesis, margin or study.margin)
     names = (reference.name, new.name)
     print_result(args, lambda: confirmation.document(result, names), lambda: _print_confirmation(result))
-    return {CONFIRMED: EXIT_OK, REFUTED: EXIT_REGRESSED}.get(result.verdict, EXIT_UNDECIDED)
+    return {CONFIRMED: errors.EXIT_OK, REFUTED: errors.EXIT_REGRESSED}.get(result.verdict, errors.EXIT_UNDECIDED)
 
 
 def _print_confirmation(result: ConfirmationResult) -> None:

@@ -1,5 +1,4 @@
-"""`longshore compare`: compares two tags or studies, or the levels of a factor, with a verdict per
-row and an exit status."""
+"""`longshore compare`: judges a tag or study against another, or the levels of a factor."""
 
 import argparse
 

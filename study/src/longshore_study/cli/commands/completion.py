@@ -1,5 +1,4 @@
-"""`longshore completion`: prints the script with which a shell completes commands, options and
-stored names."""
+"""`longshore completion`: prints the script with which a shell completes command lines."""
 
 import argparse
 

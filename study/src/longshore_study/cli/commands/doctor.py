@@ -8,9 +8,8 @@ from longshore_study.cli.options import from_1
 from longshore_study.cli.result_output import print_result
 from longshore_study.host import binding
 from longshore_study.host.bench_program import find_bench
-from longshore_study.host.cores import available_cpus
 from longshore_study.host.doctor import UNKNOWN, WARN, CheckResult, examine, python_and_system
-from longshore_study.host.machine import Machine
+from longshore_study.host.machine import Machine, available_cpus
 from longshore_study.patterns import CONTROL
 
 EXAMPLES = """examples:
@@ -34,10 +33,10 @@ def run(args: argparse.Namespace) -> int:
         binding.ask(bench) if bench else None, args.ranks
     )
     if not args.no_measure:
-        from longshore_study.host import fixed_work_probe, line_probe  # noqa: PLC0415 - needed only to measure
+        from longshore_study.host import fixed_work_probe  # noqa: PLC0415 - needed only to measure
 
         results += fixed_work_probe.noise_and_core_speeds(fixed_work_probe.measure(available_cpus()))
-        results.append(line_probe.check_result(line_probe.measure(bench, CONTROL, args.ranks) if bench else None))
+        results.append(binding.distance_of_cores(binding.measured_line(bench, CONTROL, args.ranks) if bench else None))
     warnings = sum(result.state == WARN for result in results)
     findings = [asdict(result) for result in results]
     document = {"schema": 1, **python_and_system(), "warnings": warnings, "findings": findings}

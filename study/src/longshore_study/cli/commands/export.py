@@ -11,14 +11,14 @@ from typing import Any
 
 from longshore_study.base.errors import EXIT_INVALID, EXIT_OK, UsageError
 from longshore_study.base.expression import Expression
-from longshore_study.cli.options import add_margin, add_names, add_where
+from longshore_study.cli.options import add_margin, add_names, add_where, of_file
 from longshore_study.cli.result_output import write_file
 from longshore_study.compare.comparison import CompareOptions, compare
 from longshore_study.compare.estimate import PLAIN
 from longshore_study.compare.pairing import known_factors
 from longshore_study.metrics import variant_rows
 from longshore_study.metrics.launch_metrics import Figure, Measurements, measure, unit_of_whom
-from longshore_study.output import export_tables, file_format
+from longshore_study.output import export_tables
 from longshore_study.patterns import CONTROL
 from longshore_study.store import selection
 from longshore_study.store.hosts import on_hosts
@@ -135,7 +135,7 @@ def _check_options(args: argparse.Namespace) -> None:
         args.output = None
     asked = args.format or ("json" if args.json else None)
     default = "latex" if args.purpose else "csv"
-    args.format = file_format.of_file(args.output, asked, ENDINGS, "--format FORMAT takes any other name") or default
+    args.format = of_file(args.output, asked, ENDINGS, "--format FORMAT takes any other name") or default
     if args.purpose and (args.samples or args.compare or args.format not in FOR_PEOPLE):
         raise UsageError("a table for a paper is LaTeX or Markdown, without --samples and --compare")
     if (args.row or args.col) and not args.purpose:
@@ -182,8 +182,7 @@ def _export_comparison(args: argparse.Namespace, store: Store) -> int:
 
 
 def _summary(measured: Measurements) -> list[dict[str, Any]]:
-    """A row per variant: the median over launches of its main metric, the range, and the number of
-    launches."""
+    """A row per variant: median, range and number of launches of its main metric."""
     rows = [
         {"study": row.study, "tag": row.tag, "pattern": row.pattern, **_factors(row.cell, row.variant),
          **_simulated(row.simulated), "metric": row.main,
@@ -211,8 +210,7 @@ def _for_people(rows: list[dict[str, Any]], form: str) -> list[dict[str, Any]]:
 
 
 def _varies(rows: list[dict[str, Any]], name: str) -> bool:
-    """Whether this column has several values, or whether rows of one pattern have a value and
-    others do not."""
+    """Whether this column has several values, or is missing in some rows of a pattern."""
     levels: dict[str, set[str | None]] = defaultdict(set)
     for row in rows:
         value = row.get(name)
@@ -230,13 +228,11 @@ def _figure(figure: Figure) -> dict[str, Any]:
 
 
 def _simulated(machine: str | None) -> dict[str, str]:
-    """The column that marks simulated rows, with the machine and its version."""
     return {"simulated": machine} if machine is not None else {}
 
 
 def _samples(launches: Iterable[Launch], where: Expression | None) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
-    """Two parts of a row for each repetition: the columns that the repetitions of a variant in a
-    launch share, and the columns of the repetition."""
+    """Two parts of a row for each repetition: the shared columns, and its own."""
     for launch in launches:
         shared: dict[tuple[str, int], dict[str, Any]] = {}
         for sample in launch.samples if launch.problem is None else ():
@@ -256,6 +252,5 @@ def _samples(launches: Iterable[Launch], where: Expression | None) -> Iterator[t
 
 
 def _factors(cell: dict[str, Any], variant: dict[str, Any]) -> dict[str, Any]:
-    """The factors as columns. If a factor has the name of a fixed column, the factor gets a
-    prefix."""
+    """The factors as columns. A factor with the name of a fixed column gets a prefix."""
     return {(f"factor_{name}" if name in FIXED else name): value for name, value in {**cell, **variant}.items()}

@@ -1,5 +1,4 @@
-"""`longshore guard`: measures a session, judges it against the last good sessions, and says the
-result in one line."""
+"""`longshore guard`: measures a session, and judges it against the last good ones in one line."""
 
 import argparse
 import contextlib
@@ -123,8 +122,7 @@ def _guard(args: argparse.Namespace, plan: Plan, target: Target) -> int:
 
 
 def _measure(args: argparse.Namespace, plan: Plan, target: Target) -> int | None:
-    """Runs what the session lacks. Returns the exit status if launches are left, and None
-    otherwise."""
+    """Runs what the session lacks. Returns the exit status if launches are left, else None."""
     words = argparse.Namespace(**vars(args) | {"session": target.session, "json": False})
     with contextlib.redirect_stdout(sys.stderr):
         status = run_session(words, args.study)
@@ -158,7 +156,6 @@ def _accept(args: argparse.Namespace, plan: Plan, target: Target) -> int:
 
 
 def _end(args: argparse.Namespace, target: Target, finding: Finding, report: str | None = None) -> int:
-    """Prints the result. Returns the exit status."""
     line = f"{_name(target)} {target.session}: {guard_text.subject(finding)}"
     about = {**attributes(target, "study tag session"), "subject": line, "report": report}
     print_result(args, lambda: guard_text.document(finding) | about, lambda: print(line))

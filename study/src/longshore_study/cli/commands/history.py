@@ -1,7 +1,6 @@
 """`longshore history`: shows figures over sessions and tags, and the times of changes."""
 
 import argparse
-from collections.abc import Sequence
 from pathlib import Path
 
 from longshore_study.analyses import history
@@ -11,7 +10,7 @@ from longshore_study.cli.result_output import print_result
 from longshore_study.output import history_table
 from longshore_study.stats.change_points import MIN_SESSIONS
 from longshore_study.store import selection
-from longshore_study.store.launch_store import Launch, Store
+from longshore_study.store.launch_store import Store
 from longshore_study.study_file import events
 
 EXAMPLES = """\
@@ -50,21 +49,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     store = Store(args.store)
     known = events.of_store(store.path, args.events)
+    launches = [one for names in selection.named_sessions(store, args.names) for one in store.launches(*names)]
     table = history.build(
-        named_launches(store, args.names),
-        known,
-        tags=args.names,
-        margin=args.margin,
-        where=args.where,
-        metrics=tuple(args.metric),
+        launches, known, tags=args.names, margin=args.margin, where=args.where, metrics=tuple(args.metric)
     )
     if not table.rows:
         problem = "".join(f"; {p}" for p in table.measured.problems[:1])
         raise LongshoreError(f"no results to show a history of{problem}")
     print_result(
-        args,
-        lambda: history_table.document(table, known),
-        lambda: history_table.render(table, everything=args.verbose),
+        args, lambda: history_table.document(table, known), lambda: history_table.render(table, everything=args.verbose)
     )
     if table.measured.damaged:
         return EXIT_INVALID
@@ -75,11 +68,3 @@ def _status(table: history.HistoryTable) -> int:
     if any(row.changes and row.changes[-1].difference < 0.0 for row in table.rows):
         return EXIT_REGRESSED
     return EXIT_OK if any(len(row.points) >= MIN_SESSIONS for row in table.rows) else EXIT_UNDECIDED
-
-
-def named_launches(store: Store, names: Sequence[str]) -> list[Launch]:
-    return [
-        launch
-        for study, tag, session in selection.named_sessions(store, names)
-        for launch in store.launches(study, tag, session)
-    ]

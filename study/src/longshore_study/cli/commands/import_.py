@@ -61,12 +61,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     for option in ("--ranks-per-node", "--ranks"):
         parser.add_argument(option, type=from_1(option), metavar="N", help="if the output does not tell")
     parser.add_argument(
-        "--factor",
-        action="append",
-        default=[],
-        metavar="NAME=LEVEL",
+        "--factor", metavar="NAME=LEVEL", action="append", default=[],
         help="a setting on which the figures depend, if the output does not tell; may be repeated",
-    )
+    )  # fmt: skip
     parser.add_argument(
         "--pattern", metavar="REGEX", help="for regex: its group named value, or its only group, is the figure"
     )
@@ -75,11 +72,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--figure", metavar="NAME", help="for regex and json: name of the figure; for csv: its column, or several"
     )
     parser.add_argument("--unit", help="for regex, json and csv: unit of the figure")
-    parser.add_argument(
-        "--name",
-        metavar="PROGRAM",
-        help="for regex, json and csv: name of the program (default: --study, else --figure)",
-    )
+    named = "for regex, json and csv: name of the program (default: --study, else --figure)"
+    parser.add_argument("--name", metavar="PROGRAM", help=named)
     parser.add_argument("--time", metavar="COLUMN", help="for csv: the time of each line")
     parser.add_argument("--version", metavar="COLUMN", help="for csv: the version, which becomes the tag")
     parser.add_argument(
@@ -91,15 +85,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 @dataclass(frozen=True)
 class _Run:
-    """One run in a file to import."""
-
     file: Path
     number: int
     """The position in the file, from 1."""
     imported: Imported
     content_id: str
-    """Identifies the content of the run. Two runs of different files, or two short runs of one
-    file, may have the same content."""
+    """Identifies the content of the run. Two runs may have the same."""
     launch_id: str
     """Identifies the run by its content, its file and its session."""
     tag: str
@@ -213,8 +204,6 @@ def _factor(text: str) -> tuple[str, int | str]:
 
 
 class _Stored:
-    """What is known of the launches of the study."""
-
     def __init__(self, launches: Iterable[Launch], metric: MetricChoice | None) -> None:
         self.places: dict[tuple[str, str], str] = {}
         """Where a launch was found first, by (tag, launch_id) and by (tag, content_id)."""
@@ -255,16 +244,10 @@ def _meaning(metric: Record) -> tuple[str, str]:
 
 
 def _origin(format_name: str, path: Path, imported: Imported) -> dict[str, Any]:
-    origin: dict[str, Any] = {
-        "source": f"import {format_name}" if imported.aggregate else "longshore-bench",
-        "imported_from": path.name,
-        "partial": imported.why_incomplete,
-    }
-    if imported.started:
-        origin["started"] = imported.started
-    if imported.steps:
-        origin["steps"] = imported.steps
-    return origin
+    source = f"import {format_name}" if imported.aggregate else "longshore-bench"
+    origin = {"source": source, "imported_from": path.name, "partial": imported.why_incomplete}
+    known = {"started": imported.started, "steps": imported.steps}
+    return origin | {name: value for name, value in known.items() if value}
 
 
 def _metric_choice(args: argparse.Namespace, format_name: str) -> MetricChoice | None:
@@ -321,8 +304,7 @@ def _digest(*parts: Any) -> str:
 
 
 def _is_unlikely_twice(imported: Imported) -> bool:
-    """Whether two runs with these values can hardly agree by chance. Runs with one short value
-    can."""
+    """Whether two runs with these values can hardly agree by chance, as short values can."""
     metrics = [record.get("metrics") or {} for record in _results(imported)]
     values = [float(metric["value"]) for of_result in metrics for metric in of_result.values()]
     return sum(map(_significant_digits, values)) >= _MIN_DIGITS

@@ -1,5 +1,4 @@
-"""`longshore plan`: shows the launches of a study, their time, and the smallest difference that the
-study can detect, before anything runs."""
+"""`longshore plan`: shows launches, time and smallest difference before anything runs."""
 
 import argparse
 import math
@@ -41,8 +40,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def describe(plan: Plan, estimate: TimeEstimate, stored: list[Launch], *, others: bool = True) -> dict[str, Any]:
-    """The document of `plan --json`. With `others`, also computes the power of other numbers of
-    sessions, which takes a second."""
+    """The document of `plan --json`. `others`: also the power of other numbers of sessions."""
     spread = spread_of(stored)
     sessions = plan.study.sessions
     power = PowerAnalysis(plan, spread)
@@ -91,8 +89,7 @@ def describe(plan: Plan, estimate: TimeEstimate, stored: list[Launch], *, others
 
 
 def _advice(plan: Plan, stored: list[Launch]) -> Iterator[Advice]:
-    """Advice on the length of launches, for each number of repetitions in this study for which
-    enough launches are stored."""
+    """Advice for each number of repetitions for which enough launches are stored."""
     cells: dict[int, set[str]] = defaultdict(set)
     for cell in plan.cells:
         if cell.program != CONTROL and cell.machine is None:

@@ -1,5 +1,4 @@
-"""`longshore report`: writes one HTML file with all results of a study, for readers who did not run
-the study."""
+"""`longshore report`: writes one HTML file with all results, for readers who ran nothing."""
 
 import argparse
 from dataclasses import replace
@@ -12,12 +11,11 @@ from longshore_study.base.errors import EXIT_OK, LongshoreError, UsageError, req
 from longshore_study.base.expression import Expression
 from longshore_study.base.groups import grouped
 from longshore_study.base.json_values import attributes
-from longshore_study.cli.options import add_margin, add_where
+from longshore_study.cli.options import add_margin, add_where, of_file
 from longshore_study.cli.result_output import print_result, write_file
 from longshore_study.compare.comparison import CompareOptions, Comparison, compare
 from longshore_study.compare.guideline_check import GuidelineRow, check
 from longshore_study.metrics.variant_results import factors_of
-from longshore_study.output.file_format import of_file
 from longshore_study.patterns import CONTROL
 from longshore_study.report.best_choice_table import solo_sentence
 from longshore_study.report.facts import Facts, gather_facts
@@ -155,7 +153,9 @@ def _selected(sides: list[Side], where: Expression | None) -> list[Side]:
 
 def _factors(row: tuple[Launch, Record]) -> dict[str, Any]:
     launch, result = row
-    return {"study": launch.study, "tag": launch.tag, **factors_of(launch, result), "pattern": result["pattern"]}
+    metrics = frozenset(result.get("metrics") or ())
+    names = {"study": launch.study, "tag": launch.tag, "metric": metrics, "pattern": result["pattern"]}
+    return names | factors_of(launch, result)
 
 
 def facts_of_sides(store: Store, sides: list[Side]) -> Facts:

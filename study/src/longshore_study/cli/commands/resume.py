@@ -25,12 +25,8 @@ exit status: as for 'longshore run'; 0 also if all sessions are complete, 3 also
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "study",
-        metavar="STUDY",
-        nargs="?",
-        help="a study file, or a study or tag of the store (default: any)",
-    )
+    named = "a study file, or a study or tag of the store (default: any)"
+    parser.add_argument("study", metavar="STUDY", nargs="?", help=named)
     add_session_options(parser, "only sessions of this tag (default: any)", "only this session (default: any)")
 
 
@@ -83,7 +79,6 @@ class ResumableSession:
     path: str
     """The study file."""
     planned: int
-    """The number of planned launches."""
     is_unfinished: bool
     """Whether planned launches are not recorded."""
     turns: list[str]
@@ -91,8 +86,7 @@ class ResumableSession:
 
 
 def last_touched(chosen: ChosenSessions, *, retry_failed: bool) -> ResumableSession:
-    """The incomplete session that ran last. If all sessions are complete, the session that ran
-    last."""
+    """The session that ran last, of the incomplete ones if there are any."""
     study, store = chosen.study, chosen.store
     candidates: list[ResumableSession] = []
     unreadable: list[str] = []

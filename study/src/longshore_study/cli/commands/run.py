@@ -19,13 +19,8 @@ exit status: 0 all recorded, 1 a launch failed (it is recorded as failed), 3 can
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("study", metavar="STUDY.toml", help="the study file ('longshore init' writes one)")
     add_session_options(parser)
-    parser.add_argument(
-        "--turns",
-        nargs="+",
-        metavar="TAG",
-        default=(),
-        help="run these states of the study file ([states.TAG]) in turns, each launch once in every state",
-    )
+    states = "run these states of the study file ([states.TAG]) in turns, each launch once in every state"
+    parser.add_argument("--turns", nargs="+", metavar="TAG", default=(), help=states)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -1,5 +1,4 @@
-"""`longshore show`: prints tables of the stored results, with the best choices marked. Only the
-modules of the requested table are imported."""
+"""`longshore show`: prints tables. Only the modules of the requested table are imported."""
 
 import argparse
 import importlib
@@ -20,7 +19,7 @@ from longshore_study.output import variant_table
 from longshore_study.store import selection
 from longshore_study.store.hosts import on_hosts
 from longshore_study.store.launch_store import Launch, Store
-from longshore_study.store.simulated import by_machine, heading
+from longshore_study.store.selection import by_machine, heading
 
 EXAMPLES = """\
 examples:
@@ -104,11 +103,8 @@ def _winners(args: argparse.Namespace) -> int:
         raise UsageError("--winners needs the name of one study or tag")
     store = Store(args.store)
     asked = (store, args.names[0], args.session)
-    print_result(
-        args,
-        lambda: winner_table.document(*asked),
-        lambda: winner_table.render(*asked, verbose=args.verbose),
-    )
+    render = partial(winner_table.render, *asked, verbose=args.verbose)
+    print_result(args, partial(winner_table.document, *asked), render)
     return EXIT_OK
 
 
@@ -145,8 +141,7 @@ def _predicted(args: argparse.Namespace) -> int:
 
 @dataclass(frozen=True)
 class _TableOfRows:
-    """A table whose rows are found in the launches of one machine. Measured launches come first,
-    then those of each simulated machine."""
+    """A table of rows found in launches: measured ones, then those of each simulated machine."""
 
     rows_of: str
     """The function that finds the rows of launches, with its module."""
@@ -170,8 +165,7 @@ class _TableOfRows:
 
 
 def _print_tables(args: argparse.Namespace, outputs: dict[str | None, _Output]) -> int:
-    """Prints one document or all tables. The document of measured launches has the documents of
-    simulated machines in a list."""
+    """Prints one document, with those of simulated machines in a list, or all tables."""
     machines = {machine: output for machine, output in outputs.items() if machine is not None}
     document = dict(outputs[None].document) if None in outputs else _empty(next(iter(machines.values())).document)
     document["simulated"] = [{"machine": machine, **output.document} for machine, output in machines.items()]
@@ -186,7 +180,6 @@ def _print_tables(args: argparse.Namespace, outputs: dict[str | None, _Output]) 
 
 
 def _empty(document: dict[str, Any]) -> dict[str, Any]:
-    """A document of the same form without rows."""
     return {name: [] if isinstance(value, list) else value for name, value in document.items()}
 
 
@@ -237,7 +230,8 @@ def _chosen(args: argparse.Namespace) -> Iterator[Launch]:
 
 
 def _factors(row: VariantRow) -> dict[str, Any]:
-    return {"study": row.study, "tag": row.tag, "pattern": row.pattern, **row.cell, **row.variant}
+    names = {"study": row.study, "tag": row.tag, "metric": frozenset(row.metrics), "pattern": row.pattern}
+    return {**names, **row.cell, **row.variant}
 
 
 _SCALING = _TableOfRows(

@@ -1,5 +1,4 @@
-"""`longshore stacks`: lists the communication stacks of this machine, and builds longshore-bench
-with them."""
+"""`longshore stacks`: lists the communication stacks here, and builds longshore-bench with them."""
 
 import argparse
 import os

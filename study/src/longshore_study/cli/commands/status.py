@@ -97,14 +97,12 @@ def _job(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _nothing_could_run(launch: Launch) -> bool:
-    """Whether the program skipped every variant with a reason. Such a launch is neither a
-    measurement nor a failure."""
+    """Whether every variant was skipped with a reason: neither a measurement nor a failure."""
     return launch.exit_status == EXIT_ALL_SKIPPED and launch.problem is None
 
 
 def _plan(target: Target, study: Study | None) -> Plan | None:
-    """The plan of a session, from the given file, or from the copy beside the launches if none is
-    given."""
+    """The plan, from the given file, else from the copy beside the launches."""
     try:
         if study is not None:
             return make_plan(study)
