@@ -36,19 +36,19 @@ COMPLEX = [
 
 def second_cell(dimension: int, rank: int) -> str:
     """Return the indices of the cell after the first one along a dimension."""
-    return ",".join("2" if d == dimension else "1" for d in range(rank))
+    return ",".join("2" if d == dimension else "1" for d in range(1, rank + 1))
 
 
 # Texts for arrays of rank 1 to 3. `first` has the indices of the first cell; `second` stores the
-# address of the next cell along each dimension, from which the strides follow.
+# distance of the next cell along each dimension.
 RANKS = [
     {
         "rank": str(rank),
         "colons": ",".join([":"] * rank),
         "first": ",".join(["1"] * rank),
         "second": "\n    ".join(
-            f"if (size(u, {d + 1}) > 1) next_cell({d + 1}) = address_of_<type>(u({second_cell(d, rank)}))"
-            for d in range(rank)
+            f"if (size(u, {d}) > 1) array%distances({d}) = address_of_<type>(u({second_cell(d, rank)})) - array%first"
+            for d in range(1, rank + 1)
         ),
         "bounds": ", ".join(f"1 - low({d + 1}):" for d in range(rank)),
     }
