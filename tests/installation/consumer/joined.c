@@ -5,6 +5,7 @@
 
 static int failed(int code) {
   if (code != LONGSHORE_OK) printf("joined: %s\n", longshore_error_message());
+  fflush(stdout); /* before MPI_Abort */
   return code != LONGSHORE_OK;
 }
 
