@@ -47,7 +47,7 @@ RANKS = [
         "colons": ",".join([":"] * rank),
         "first": ",".join(["1"] * rank),
         "second": "\n    ".join(
-            f"if (size(u, {d}) > 1) array%distances({d}) = address_of_<type>(u({second_cell(d, rank)})) - array%first"
+            f"if (size(u, {d}) > 1) distances({d}) = address_of_<type>(u({second_cell(d, rank)})) - array%first"
             for d in range(1, rank + 1)
         ),
         "bounds": ", ".join(f"1 - low({d + 1}):" for d in range(rank)),
