@@ -1,8 +1,8 @@
 # The library of the Fortran module. Only the compiler that made a module file can read that file.
 # So the build of Longshore uses this function, and this file is also installed: a project with
-# another compiler compiles the module's source itself.
-function(longshore_add_fortran_module target source module_folder)
-  add_library(${target} STATIC "${source}")
+# another compiler compiles the modules itself.
+function(longshore_add_fortran_module target sources module_folder)
+  add_library(${target} STATIC ${sources})
   set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON
                                              Fortran_MODULE_DIRECTORY "${module_folder}")
   # Ranks may be threads, so local variables of procedures must not be static. Without these

@@ -1,4 +1,5 @@
-// Function longshore_run. It needs all transports, which programs that join a communicator do not.
+// Function longshore_run. It links all transports and tasking layers, which programs that join a
+// communicator do not.
 #include "handles.hpp"
 #include "longshore.h"
 
@@ -14,6 +15,7 @@ using namespace longshore::bindings;
 int longshore_run(int argc, char** argv, longshore_main body, void* context) {
   return guarded([&] {
     required(body, "the function to run");
+    detail::link_task_layers();
     longshore::run(argc, argv, [body, context](longshore::team& ranks) {
       longshore_team handle(ranks);
       forget_error();  // so that a code stored below is of a call in this run

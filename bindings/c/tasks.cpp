@@ -1,5 +1,5 @@
-// Makes the tasks of an option. A file of its own: the tasking layers need libraries, which programs
-// without tasks then do not link.
+// Makes the tasks of an option, on a layer that the program links: a program that joins a
+// communicator does not link OpenMP and oneTBB by itself.
 #include "handles.hpp"
 
 #include <longshore/core/error.hpp>
@@ -23,7 +23,8 @@ tasks tasks_named(const team& ranks, const char* layer, int count) {
   return tasks({.layer = name,
                 .count = count > 0 ? count : cores,
                 .cpus = ranks.cpus(),
-                .spin = ranks.waiting().spin});
+                .spin = ranks.waiting().spin},
+               detail::linked_layers{});
 }
 
 }  // namespace longshore::bindings

@@ -1,11 +1,15 @@
-"""Generates the Fortran module from its template and the C header, so that constants, types and
+"""Generates the Fortran modules from their template and the C header, so that constants, types and
 interfaces are declared in the header only.
 
-Usage: generate_module.py longshore.h TEMPLATE OUTPUT. In the template, `!:header` stands for the
-declarations of the header. `!:calls` stands for the procedures that types bind and the template
-does not define: each calls the function of the header with its name. Lines between `!:for LIST` and
-`!:end` are repeated for each entry of LOOPS[LIST]. In each copy, the values of the entry replace
-<names>.
+Usage: generate_module.py longshore.h TEMPLATE OUTPUT FOLDER. Writes all modules to OUTPUT, and each
+module to a file of its own in FOLDER. A program then links only the objects of what it calls.
+
+In the template, `!:module NAME USED` begins the declarations of a module, or its procedures if it
+stands after `contains`. The module uses the module USED, or all modules before it. `!:header`
+stands for the declarations of the header. Lines between `!:for LIST` and `!:end` are repeated for
+each entry of LOOPS[LIST]. In each copy, the values of the entry replace <names>. Procedures that
+types bind and the template does not define are added: each calls the function of the header with
+its name.
 """
 
 from __future__ import annotations
@@ -32,19 +36,19 @@ COMPLEX = [
 
 def second_cell(dimension: int, rank: int) -> str:
     """Return the indices of the cell after the first one along a dimension."""
-    return ",".join("2" if d == dimension else "1" for d in range(rank))
+    return ",".join("2" if d == dimension else "1" for d in range(1, rank + 1))
 
 
 # Texts for arrays of rank 1 to 3. `first` has the indices of the first cell; `second` stores the
-# address of the next cell along each dimension, from which the strides follow.
+# distance of the next cell along each dimension.
 RANKS = [
     {
         "rank": str(rank),
         "colons": ",".join([":"] * rank),
         "first": ",".join(["1"] * rank),
         "second": "\n    ".join(
-            f"if (size(u, {d + 1}) > 1) next_cell({d + 1}) = address_of_<type>(u({second_cell(d, rank)}))"
-            for d in range(rank)
+            f"if (size(u, {d}) > 1) distances({d}) = address_of_<type>(u({second_cell(d, rank)})) - array%first"
+            for d in range(1, rank + 1)
         ),
         "bounds": ", ".join(f"1 - low({d + 1}):" for d in range(rank)),
     }
@@ -88,6 +92,12 @@ LOOPS: dict[str, Sequence[Mapping[str, str | None]]] = {
     "phase": PHASES, "combining": COMBINING, "update": UPDATES, "place": PLACES,
 }  # fmt: skip
 
+# What each module uses beside other modules of Longshore.
+USED_BY_ALL = """\
+  use, intrinsic :: iso_c_binding
+  use, intrinsic :: iso_fortran_env, only: output_unit, int32, int64, real32, real64"""
+
+CONTAINS = "\ncontains\n"
 MAX_LINE_LENGTH = 132  # the limit of Fortran 2008
 
 C_VALUES = {
@@ -314,18 +324,42 @@ def folded(line: str) -> str:
     return line[:end] + " &\n" + folded(indent + line[end:].lstrip())
 
 
-def main(header: str, template: str, output: str) -> None:
-    """Write the module. An unchanged file is not written, so that it is not compiled again."""
+def modules_of(text: str, header: str) -> dict[str, str]:
+    """Return the text of each module, in an order in which they can be compiled."""
+    halves = [re.split(r"^!:module (.*)\n", half, flags=re.MULTILINE) for half in text.split(CONTAINS)]
+    (top, *declarations), (_, *procedures) = halves
+    defined = dict(zip(procedures[::2], procedures[1::2], strict=True))
+    modules: dict[str, str] = {}
+    for head, body in zip(declarations[::2], declarations[1::2], strict=True):
+        name, *used = head.split()
+        uses = [f"  use {module}" for module in used or modules]
+        declared = body.replace("!:header", header_text(header).lstrip()).strip("\n")
+        lines = [f"{top}module {name}", USED_BY_ALL, *uses, "  implicit none\n", declared]
+        if name in defined:
+            bodies = [defined[name].strip("\n"), calls_text(body + defined[name], header)]
+            lines += [CONTAINS, "\n\n".join(filter(None, bodies))]
+        modules[name] = "\n".join([*lines, f"\nend module {name}\n"])
+        top = ""
+    return modules
+
+
+def write(path: Path, text: str) -> None:
+    """Write a file. An unchanged file is not written, so that it is not compiled again."""
+    if not path.exists() or path.read_text(encoding="utf-8") != text:
+        path.write_text(text, encoding="utf-8")
+
+
+def main(header: str, template: str, output: str, folder: str) -> None:
+    """Write the modules."""
     text = "\n".join(expand(Path(template).read_text(encoding="utf-8").splitlines())) + "\n"
     # Names that remain are mistakes in the template.
-    if left := re.search(r"<[a-z]\w*>|!:(?!header|calls)\w+", text):
+    if left := re.search(r"<[a-z]\w*>|!:(?!header|module)\w+", text):
         sys.exit(f"generate_module.py: the template has an unknown name: {left[0]}")
-    declarations = Path(header).read_text(encoding="utf-8")
-    text = text.replace("  !:calls", calls_text(text, declarations))
-    text = text.replace("!:header", header_text(declarations).lstrip())
-    text = "\n".join(folded(line) for line in text.splitlines()) + "\n"
-    if not Path(output).exists() or Path(output).read_text(encoding="utf-8") != text:
-        Path(output).write_text(text, encoding="utf-8")
+    modules = modules_of(text, Path(header).read_text(encoding="utf-8"))
+    for name, module in modules.items():
+        modules[name] = "\n".join(folded(line) for line in module.splitlines()) + "\n"
+        write(Path(folder) / f"{name}.f90", modules[name])
+    write(Path(output), "\n".join(modules.values()))
 
 
 if __name__ == "__main__":

@@ -41,15 +41,17 @@ def compile_it(*command: str | Path, folder: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
-def build_by_pkg_config(source: Path, installed: Path, folder: Path) -> Path:
+COMPILERS = {".cpp": "g++", ".c": "gcc", ".f90": "gfortran"}
+COMPILERS_OF_MPI = {".cpp": "mpicxx", ".c": "mpicc", ".f90": "mpifort"}
+
+
+def build_by_pkg_config(
+    source: Path, installed: Path, folder: Path, *options: str, compilers: dict[str, str] = COMPILERS
+) -> Path:
     """Builds with one command of the compiler, without a build system."""
-    compiler, package = {
-        ".cpp": ("g++", "longshore"),
-        ".c": ("gcc", "longshore-c"),
-        ".f90": ("gfortran", "longshore-fortran"),
-    }[source.suffix]
+    package = {".cpp": "longshore", ".c": "longshore-c", ".f90": "longshore-fortran"}[source.suffix]
     words = pkg_config(installed, "--cflags", "--libs", package)
-    compile_it(compiler, source, "-o", "consumer", *words, folder=folder)
+    compile_it(compilers[source.suffix], source, "-o", "consumer", *options, *words, folder=folder)
     return folder / "consumer"
 
 
@@ -161,6 +163,56 @@ def test_a_program_that_joins_a_communicator_loads_no_library_of_another_transpo
     assert done.stdout == "joined: right\n", done.stderr
     bench = loaded_libraries(installed / "bin" / "longshore-bench")
     assert UNUSED.findall(bench) or not list(installed.rglob("liblongshore_ucx.a"))  # the check can fail
+
+
+@pytest.fixture
+def build_joined(installed: Path, tmp_path: Path) -> Callable[..., Path]:
+    """Builds a program in C or Fortran that joins a communicator and exchanges a halo."""
+
+    def build(suffix: str, *options: str) -> Path:
+        skip_without_language(suffix, installed)
+        if not (installed / "include" / "longshore_mpi.h").exists():
+            pytest.skip("built without MPI (LONGSHORE_MPI)")
+        source = SOURCE.with_name(f"joined.{suffix}")
+        return build_by_pkg_config(source, installed, tmp_path, *options, compilers=COMPILERS_OF_MPI)
+
+    return build
+
+
+@pytest.mark.consumer
+@pytest.mark.parametrize("suffix", ["c", "f90"])
+def test_a_halo_in_c_and_fortran_links_no_other_pattern_and_no_library_of_tasks(
+    suffix: str, build_joined: Callable[..., Path], quiet_environment: dict[str, str]
+) -> None:
+    program = build_joined(suffix)
+    assert "libmpi" in loaded_libraries(program)
+    assert not UNUSED.findall(loaded_libraries(program))
+    symbols = subprocess.run(["nm", program], capture_output=True, text=True, check=True).stdout
+    assert "longshore_halo_create" in symbols
+    other = r"longshore_(?:run|gather|(?:ghost|box_copy|sorter|stream)_create)\b"
+    assert not re.findall(other, symbols)
+    assert output(program, quiet_environment) == "joined: right\n"
+
+
+def output(program: Path, environment: dict[str, str], *arguments: str) -> str:
+    done = subprocess.run(
+        [program, *arguments], env=environment, capture_output=True, text=True, check=False, timeout=300
+    )
+    return done.stdout
+
+
+@pytest.mark.consumer
+def test_a_program_that_joins_a_communicator_gets_tasks_of_openmp_if_it_links_them(
+    build_joined: Callable[..., Path], quiet_environment: dict[str, str]
+) -> None:
+    program = build_joined("c")
+    assert output(program, quiet_environment, "threads") == "joined: right\n"
+    refused = output(program, quiet_environment, "openmp")
+    assert "tasks openmp: this" in refused
+    option = re.search(r"link it with (-Wl\S+)", refused)
+    if option is None:
+        pytest.skip("built without OpenMP (LONGSHORE_OPENMP)")
+    assert output(build_joined("c", option[1]), quiet_environment, "openmp") == "joined: right\n"
 
 
 @pytest.mark.consumer

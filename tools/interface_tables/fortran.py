@@ -86,7 +86,7 @@ class Module:
         expanded = "\n".join(generator["expand"](path.read_text(encoding="utf-8").splitlines()))
         header = path.parent.parent / "c" / "longshore.h"
         calls = generator["calls_text"](expanded, header.read_text(encoding="utf-8"))
-        return cls(expanded.replace("  !:calls", calls))
+        return cls(f"{expanded}\n{calls}")
 
     @property
     def constants(self) -> list[str]:

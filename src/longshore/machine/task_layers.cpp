@@ -1,5 +1,5 @@
-// Finds a tasking layer by its name, and makes it. Only programs that make tasks by name need this
-// file and the libraries of the layers.
+// Finds a tasking layer by its name, and makes it. A static program has the layers on foreign
+// libraries only if it links them: link_task_layers.cpp.
 #include <longshore/machine/tasks.hpp>
 
 #include <longshore/core/detail/module.hpp>
@@ -11,6 +11,9 @@
 
 #include <algorithm>
 #include <string>
+
+#pragma weak entry_of_longshore_openmp
+#pragma weak entry_of_longshore_tbb
 
 namespace longshore {
 namespace {
@@ -29,14 +32,19 @@ detail::found_part<detail::task_layer_entry> find_foreign(std::string_view layer
   if (layer == "openmp") return {"openmp", "entry_of_longshore_openmp"};
   return {"tbb", "entry_of_longshore_tbb"};
 #else
+  return {layer == "openmp" ? &entry_of_longshore_openmp : &entry_of_longshore_tbb};
+#endif
+}
+
+// Whether a static program can link the layer.
+bool is_built(std::string_view layer) {
 #ifdef LONGSHORE_HAVE_OPENMP
-  if (layer == "openmp") return {&entry_of_longshore_openmp};
+  if (layer == "openmp") return true;
 #endif
 #ifdef LONGSHORE_HAVE_TBB
-  if (layer == "tbb") return {&entry_of_longshore_tbb};
+  if (layer == "tbb") return true;
 #endif
-  return {};
-#endif
+  return false;
 }
 
 const char* remedy_without(std::string_view layer) {
@@ -51,6 +59,10 @@ std::optional<std::string> why_no_layer(std::string_view layer, int count) {
   if (!is_foreign(layer)) return std::nullopt;
   const auto found = find_foreign(layer);
   if (found.entry != nullptr) return found.entry->why_none(count);
+  if (is_built(layer))
+    return fmt::format(
+        "tasks {0}: this program does not link them: link it with -Wl,-u,entry_of_longshore_{0}",
+        layer);
   return fmt::format("tasks {}: {}: {}", layer, found.why_missing, remedy_without(layer));
 }
 
@@ -65,7 +77,7 @@ std::unique_ptr<detail::task_layer> make_layer(const task_options& options) {
 
 std::vector<std::string> task_layer_names() { return {"serial", "threads", "openmp", "tbb"}; }
 
-std::optional<std::string> why_no_tasks(std::string_view layer, int count) {
+std::optional<std::string> detail::why_no_linked_tasks(std::string_view layer, int count) {
   if (!is_known(layer))
     return fmt::format("unknown tasking layer '{}': use serial, threads, openmp or tbb", layer);
   if (count < 0 || count > max_tasks)
@@ -75,13 +87,13 @@ std::optional<std::string> why_no_tasks(std::string_view layer, int count) {
   return why_no_layer(layer, count);
 }
 
-tasks::tasks(const task_options& options)
+tasks::tasks(const task_options& options, detail::linked_layers)
     : name_(options.layer),
       count_(options.count),
       nested_(options.nested),
       regions_(std::make_unique<detail::task_region_state>()) {
   if (options.count < 1) fail(errc::usage, "{} tasks: give 1 to {}", options.count, max_tasks);
-  if (const auto reason = why_no_tasks(options.layer, options.count)) {
+  if (const auto reason = detail::why_no_linked_tasks(options.layer, options.count)) {
     const bool is_missing =
         is_known(options.layer) && why_no_layer(options.layer, options.count) == reason;
     fail(is_missing ? errc::unsupported : errc::usage, "{}", *reason);

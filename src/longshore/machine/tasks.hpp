@@ -42,6 +42,12 @@ struct region_body {
 class task_layer;
 struct task_region_state;
 
+/// Makes static programs link all tasking layers of this build, and their libraries.
+void link_task_layers() noexcept;
+struct linked_layers {};
+/// As why_no_tasks(), for the layers that the program links.
+[[nodiscard]] std::optional<std::string> why_no_linked_tasks(std::string_view layer, int count);
+
 }  // namespace detail
 
 /// Names of all tasking layers, including those that this build does not have.
@@ -49,7 +55,11 @@ struct task_region_state;
 
 /// A sentence that says why `count` tasks of a layer are not available here; nothing if they are.
 /// Count 0 stands for any number.
-[[nodiscard]] std::optional<std::string> why_no_tasks(std::string_view layer, int count = 0);
+[[nodiscard]] inline std::optional<std::string> why_no_tasks(std::string_view layer,
+                                                             int count = 0) {
+  detail::link_task_layers();
+  return detail::why_no_linked_tasks(layer, count);
+}
 
 struct index_range {
   std::size_t begin = 0, end = 0;
@@ -103,7 +113,12 @@ class tasks {
   tasks();
   /// Throws errc::usage for an unknown layer or an invalid count, errc::unsupported for a layer
   /// that this build does not have, errc::out_of_memory if threads cannot be started.
-  explicit tasks(const task_options& options);
+  explicit tasks(const task_options& options) : tasks(options, detail::linked_layers{}) {
+    detail::link_task_layers();
+  }
+  /// As above, for the layers that the program links: "serial" and "threads", and those of
+  /// detail::link_task_layers().
+  tasks(const task_options& options, detail::linked_layers);
   ~tasks();
   tasks(tasks&&) noexcept;
   tasks& operator=(tasks&&) noexcept;
