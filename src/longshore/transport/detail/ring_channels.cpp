@@ -133,11 +133,8 @@ std::size_t ring_channels::needed_bytes(std::span<const channel_end> to, ring_pa
   return round_up(layout.end_offset(), interference_bytes);
 }
 
-ring_channels::ring_channels(std::span<const channel_end> to, std::span<const channel_end> from,
-                             int my_rank, ring_packing packing,
-                             const std::function<std::byte*(int)>& part_of,
-                             const std::function<void()>& barrier) {
-  std::byte* const my_part = part_of(my_rank);
+ring_channels::ring_channels(std::span<const channel_end> to, std::byte* my_part,
+                             ring_packing packing) {
   const directory my_directory(my_part);
   *my_directory.count = to.size();
   ring_layout layout(directory_bytes(to.size()), to, packing);
@@ -151,7 +148,10 @@ ring_channels::ring_channels(std::span<const channel_end> to, std::span<const ch
     memory.produced->store(0, std::memory_order_relaxed);
     senders.emplace_back(to[i], memory);
   }
-  barrier();
+}
+
+void ring_channels::connect(std::span<const channel_end> from, int my_rank,
+                            const std::function<std::byte*(int)>& part_of) {
   receivers.reserve(from.size());
   std::map<int, int> channels_from;  // indexed by peer: number of channels so far
   for (const auto& end : from) {
