@@ -45,8 +45,8 @@ class ring_layout {
   [[nodiscard]] std::size_t end_offset() const noexcept { return slots_; }
 
  private:
-  ring_packing packing_;
-  std::size_t consumed_, produced_, slots_;  // the next free offsets; only slots_ if spread
+  std::size_t alignment_;
+  std::size_t consumed_, produced_, slots_;  // the next free offsets
 };
 
 /// The view of a ring that sender and receiver share.
