@@ -117,7 +117,7 @@ halo_exchange::halo_exchange(const rank_grid& grid, const halo_options& options,
   const bool has_groups = !is_mpi_mode(options.mode) && algorithm_ != halo_algorithm::sequenced &&
                           algorithm_ != halo_algorithm::staged_sequenced;
   const auto groups =
-      has_groups ? detail::first_of_groups(neighbours, exchanged, known) : exchanged;
+      has_groups ? detail::first_of_groups(grid.ranks(), exchanged, known) : exchanged;
   const auto rounds = detail::plan_rounds(algorithm_, {grid, groups, known.of_rank}, options.reach,
                                           !is_mpi_mode(options.mode));
   for (const auto& round : rounds)

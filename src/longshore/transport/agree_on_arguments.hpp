@@ -48,9 +48,9 @@ struct agreement {
 };
 /// Collective. Replaces numbers of this rank by the largest of all ranks.
 using largest_taker = std::function<void(std::span<std::int64_t>)>;
-/// Collective: calls `take_largest` with three numbers. `code` is this rank's failure, or
-/// nothing.
-[[nodiscard]] agreement agree(const team& ranks, std::optional<errc> code,
+/// Collective: calls `take_largest` with three numbers; if it is empty, an allreduce. `code` is this
+/// rank's failure, or nothing.
+[[nodiscard]] agreement agree(team& ranks, std::optional<errc> code,
                               const common_arguments& arguments, const largest_taker& take_largest);
 
 /// Collective. Throws errc::usage on all ranks. The message names the first rank whose arguments
@@ -66,19 +66,12 @@ using largest_taker = std::function<void(std::span<std::int64_t>)>;
 /// allreduce.
 template <class Step>
 void agree_on_call(team& ranks, std::string_view operation, const common_arguments& arguments,
-                   Step&& step, const detail::largest_taker& take_largest) {
+                   Step&& step, const detail::largest_taker& take_largest = {}) {
   detail::agree_on_errors(ranks, operation, step, [&](std::optional<errc> code) {
     const auto agreed = detail::agree(ranks, code, arguments, take_largest);
     if (agreed.failed.rank < 0 && !agreed.is_same)
       detail::throw_for_other_arguments(ranks, operation, arguments);
     return agreed.failed;
-  });
-}
-template <class Step>
-void agree_on_call(team& ranks, std::string_view operation, const common_arguments& arguments,
-                   Step&& step) {
-  agree_on_call(ranks, operation, arguments, step, [&](std::span<std::int64_t> numbers) {
-    ranks.allreduce(numbers, reduction::max);
   });
 }
 

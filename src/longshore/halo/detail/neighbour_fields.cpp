@@ -104,13 +104,11 @@ learned_fields learn_fields_of_neighbours(team& ranks, messenger& neighbours,
   return known;
 }
 
-std::vector<exchanged_field> first_of_groups(messenger& neighbours,
+std::vector<exchanged_field> first_of_groups(team& ranks,
                                              std::span<const exchanged_field> fields,
                                              learned_fields& known) {
   auto& begins_group = known.begins_group;
-  if (!known.are_groups_equal)
-    neighbours.agree(begins_group,
-                     [&](const agreed_numbers& on_any_rank) { begins_group = on_any_rank; });
+  if (!known.are_groups_equal) ranks.allreduce(std::span(begins_group), reduction::max);
   std::vector<exchanged_field> first;
   for (std::size_t f = 0; f < fields.size(); ++f)
     if (begins_group[f] == 1)

@@ -32,7 +32,7 @@ struct learned_fields {
 /// Collective if ranks have other groups. Returns the first field of each group, which stands for the
 /// group. On each rank, a group then holds fields that are alike on all ranks. REQUIRES: all ranks
 /// have the same number of fields.
-[[nodiscard]] std::vector<exchanged_field> first_of_groups(messenger& neighbours,
+[[nodiscard]] std::vector<exchanged_field> first_of_groups(team& ranks,
                                                            std::span<const exchanged_field> fields,
                                                            learned_fields& known);
 

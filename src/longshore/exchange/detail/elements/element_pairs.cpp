@@ -56,14 +56,12 @@ element_pairs::element_pairs(const element_set& to, const bound_fields& to_field
   }
   const element_box& like = to.box() != nullptr ? *to.box() : *from.box();
   assert(from.box() == nullptr || like.extents == from.box()->extents);
-  const auto are_alike = [](const bound_fields& fields) {
-    return std::all_of(fields.begin(), fields.end(), [&](const bound_field& field) {
-      return field.element_bytes == fields[0].element_bytes &&
-             field.stride_bytes == fields[0].stride_bytes;
-    });
-  };
-  const std::size_t copies =
-      are_alike(to_fields) && are_alike(from_fields) ? 1 : to_fields.size();
+  std::size_t copies = std::min<std::size_t>(to_fields.size(), 1);
+  for (std::size_t k = 1; k < to_fields.size(); ++k)
+    if (to_fields[k].element_bytes != to_fields[0].element_bytes ||
+        to_fields[k].stride_bytes != to_fields[0].stride_bytes ||
+        from_fields[k].stride_bytes != from_fields[0].stride_bytes)
+      copies = to_fields.size();
   copies_.reserve(copies);
   for (std::size_t k = 0; k < copies; ++k) {
     const std::size_t bytes = to_fields[k].element_bytes;
