@@ -97,20 +97,27 @@ halo_exchange::halo_exchange(const rank_grid& grid, const halo_options& options,
                              const std::vector<field_memory>& fields)
     : grid_(grid), options_(options), fields_(fields) {
   std::vector<detail::exchanged_field> exchanged;
-  // Ranks may have different blocks. All ranks refuse a width that is too large for one rank.
-  agree_on_call(grid.ranks(), "a halo plan", arguments_of(grid, options, fields), [&] {
-    if (fields.empty()) fail(errc::usage, "a halo exchange needs at least one field");
-    exchanged = exchanged_fields(grid, options.width, fields);
-  });
+  detail::learned_fields known;
+  auto& neighbours = *detail::messenger_of(grid);
+  // Ranks may have different blocks. All ranks refuse a width that is too large for one rank. The
+  // exchange in which they agree on that also tells the fields of the neighbours.
+  agree_on_call(
+      grid.ranks(), "a halo plan", arguments_of(grid, options, fields),
+      [&] {
+        if (fields.empty()) fail(errc::usage, "a halo exchange needs at least one field");
+        exchanged = exchanged_fields(grid, options.width, fields);
+      },
+      [&](std::span<std::int64_t> numbers) {
+        known = detail::learn_fields_of_neighbours(grid.ranks(), neighbours, exchanged, numbers);
+      });
   algorithm_ = options.algorithm == halo_algorithm::automatic
                    ? detail::choose_algorithm(grid, options, fields)
                    : options.algorithm;
-  const auto known =
-      detail::learn_fields_of_neighbours(grid.ranks(), *detail::messenger_of(grid), exchanged);
   // Algorithms of one field after another, and calls of MPI, take each field on its own.
   const bool has_groups = !is_mpi_mode(options.mode) && algorithm_ != halo_algorithm::sequenced &&
                           algorithm_ != halo_algorithm::staged_sequenced;
-  const auto groups = has_groups ? detail::first_of_groups(exchanged, known.groups) : exchanged;
+  const auto groups =
+      has_groups ? detail::first_of_groups(grid.ranks(), exchanged, known) : exchanged;
   const auto rounds = detail::plan_rounds(algorithm_, {grid, groups, known.of_rank}, options.reach,
                                           !is_mpi_mode(options.mode));
   for (const auto& round : rounds)

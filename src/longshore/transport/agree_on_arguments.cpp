@@ -27,10 +27,14 @@ differing_lines first_difference(std::string_view first, std::string_view second
 
 }  // namespace
 
-agreement agree(team& ranks, std::optional<errc> code, const common_arguments& arguments) {
+agreement agree(team& ranks, std::optional<errc> code, const common_arguments& arguments,
+                const largest_taker& take_largest) {
   const std::int64_t hash = arguments.hash();
   std::array<std::int64_t, 3> largest{number_of_failure(ranks, code), hash, -hash};
-  ranks.allreduce(largest, reduction::max);
+  if (take_largest)
+    take_largest(largest);
+  else
+    ranks.allreduce(largest, reduction::max);
   return {failure_of_number(ranks, largest[0]), largest[1] == -largest[2]};
 }
 

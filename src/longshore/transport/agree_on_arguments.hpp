@@ -10,8 +10,10 @@
 #include <fmt/core.h>
 
 #include <cstdint>
+#include <functional>
 #include <iterator>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -44,9 +46,12 @@ struct agreement {
   lowest_failure failed;
   bool is_same = true;  ///< whether all ranks have the same arguments
 };
-/// Collective: one allreduce of 24 bytes. `code` is this rank's failure, or nothing.
+/// Collective. Replaces numbers of this rank by the largest of all ranks.
+using largest_taker = std::function<void(std::span<std::int64_t>)>;
+/// Collective: calls `take_largest` with three numbers; if it is empty, an allreduce. `code` is this
+/// rank's failure, or nothing.
 [[nodiscard]] agreement agree(team& ranks, std::optional<errc> code,
-                              const common_arguments& arguments);
+                              const common_arguments& arguments, const largest_taker& take_largest);
 
 /// Collective. Throws errc::usage on all ranks. The message names the first rank whose arguments
 /// differ from those of rank 0, and both values of the first argument that differs.
@@ -57,12 +62,13 @@ struct agreement {
 
 /// Collective: one allreduce of 24 bytes. Calls `step` and agrees on its errors, like
 /// agree_on_errors(). If no rank has failed, all ranks throw errc::usage if their arguments differ.
-/// `step` may add to `arguments`.
+/// `step` may add to `arguments`. An exchange of messages that also reduces may take the place of the
+/// allreduce.
 template <class Step>
 void agree_on_call(team& ranks, std::string_view operation, const common_arguments& arguments,
-                   Step&& step) {
+                   Step&& step, const detail::largest_taker& take_largest = {}) {
   detail::agree_on_errors(ranks, operation, step, [&](std::optional<errc> code) {
-    const auto agreed = detail::agree(ranks, code, arguments);
+    const auto agreed = detail::agree(ranks, code, arguments, take_largest);
     if (agreed.failed.rank < 0 && !agreed.is_same)
       detail::throw_for_other_arguments(ranks, operation, arguments);
     return agreed.failed;

@@ -9,6 +9,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <optional>
 #include <set>
@@ -181,12 +182,9 @@ rank_memories memories_of(const layout_data& layout, std::span<const box_field_m
   return memories;
 }
 
-// Collective. Tells the neighbours the strides of this rank's memory, unless all ranks can compute
-// them. Each of `all` belongs to another layout.
-void learn_strides(team& ranks, messenger& neighbours, std::span<known_fields* const> all) {
-  const bool is_dense =
-      std::all_of(all.begin(), all.end(), [](const auto* fields) { return fields->is_dense(); });
-  if (ranks.allreduce_value<int>(is_dense ? 0 : 1, reduction::max) == 0) return;
+// Collective. Tells the neighbours the strides of this rank's memory. Each of `all` belongs to another
+// layout.
+void learn_strides(messenger& neighbours, std::span<known_fields* const> all) {
   handshake_writer writer;
   for (const auto* fields : all) writer.add_values(std::span<const std::byte>(fields->told()));
   const std::vector<std::vector<std::byte>> messages(neighbours.peers().size(), writer.take());
@@ -270,11 +268,15 @@ std::unique_ptr<exchange_plan> make_box_plan(const box_copies& what, box_mode mo
                                              plan_arguments arguments) {
   team& ranks = what.owners.ranks();
   const int me = ranks.rank();
-  arguments.agree_now(ranks);
-  known_fields copies(what.copies, what.copy_fields);
-  std::optional<known_fields> other;
-  if (!what.is_same) other.emplace(what.owners, what.owner_fields);
-  const known_fields& owners = what.is_same ? copies : *other;
+  std::optional<known_fields> of_copies, of_owners;
+  bool is_dense = true;
+  arguments.attempt([&] {
+    of_copies.emplace(what.copies, what.copy_fields);
+    if (!what.is_same) of_owners.emplace(what.owners, what.owner_fields);
+    is_dense = of_copies->is_dense() && (what.is_same || of_owners->is_dense());
+  });
+  const bool are_all_dense = arguments.agree_now(ranks, is_dense ? 0 : 1) == 0;
+  auto &copies = *of_copies, &owners = what.is_same ? copies : *of_owners;
 
   // First the pieces of which this rank has the copies, then the pieces that it owns. Both ends of
   // a link list them in the order of the boxes that have the copies.
@@ -302,9 +304,8 @@ std::unique_ptr<exchange_plan> make_box_plan(const box_copies& what, box_mode mo
                    .by = mode == box_mode::direct ? carrier::direct : carrier::channels,
                    .neighbours = std::make_shared<messenger>(
                        ranks, std::vector<int>(peers.begin(), peers.end()))};
-  std::vector<known_fields*> known{&copies};
-  if (other) known.push_back(&*other);
-  learn_strides(ranks, *setup.neighbours, known);
+  const std::array<known_fields*, 2> known{&copies, &owners};
+  if (!are_all_dense) learn_strides(*setup.neighbours, std::span(known).first(what.is_same ? 1 : 2));
 
   // The memories of the owners follow those of the copies.
   auto memories = memories_of(what.copies, what.copy_fields);

@@ -2,9 +2,12 @@
 #include <longshore/halo/detail/neighbour_fields.hpp>
 
 #include <longshore/core/error.hpp>
+#include <longshore/core/random.hpp>
 #include <longshore/machine/placement.hpp>
 #include <longshore/transport/detail/handshake_message.hpp>
 #include <longshore/transport/shareable_memory.hpp>
+
+#include <algorithm>
 
 namespace longshore::detail {
 namespace {
@@ -63,9 +66,10 @@ void check_equal_widths(const rank_grid& grid, int neighbour, const halo_directi
 }  // namespace
 
 learned_fields learn_fields_of_neighbours(team& ranks, messenger& neighbours,
-                                          std::span<const exchanged_field> fields) {
+                                          std::span<const exchanged_field> fields,
+                                          std::span<std::int64_t> numbers) {
   std::vector<told_fields> runs;
-  agreed_numbers begins_group;  // by field: 1 if it is not like the field before, on any rank
+  learned_fields known;
   bool was_shareable = false;
   for (const auto& field : fields) {
     const told_fields next{told(field), 0};
@@ -73,17 +77,22 @@ learned_fields learn_fields_of_neighbours(team& ranks, messenger& neighbours,
     const bool is_alike =
         !runs.empty() && runs.back().each == next.each && is_shareable == was_shareable;
     if (!is_alike) runs.push_back(next);
-    begins_group.push_back(is_alike ? 0 : 1);
+    known.begins_group.push_back(is_alike ? 0 : 1);
     ++runs.back().count;
     was_shareable = is_shareable;
   }
   handshake_writer writer;
   writer.add_values(std::span<const told_fields>(runs));
   const std::vector<std::vector<std::byte>> messages(neighbours.peers().size(), writer.take());
-  const auto received =
-      neighbours.exchange(messages, begins_group,
-                          [&](const agreed_numbers& on_any_rank) { begins_group = on_any_rank; });
-  learned_fields known;
+  agreed_numbers agreed(numbers.begin(), numbers.end());
+  const auto groups = std::as_bytes(std::span(known.begins_group));
+  const auto hash = static_cast<std::int64_t>(
+      hash_of({reinterpret_cast<const char*>(groups.data()), groups.size()}) >> 2);
+  agreed.insert(agreed.end(), {hash, -hash});
+  const auto received = neighbours.exchange(messages, agreed, [&](const agreed_numbers& largest) {
+    std::copy_n(largest.begin(), numbers.size(), numbers.begin());
+    known.are_groups_equal = largest[numbers.size()] == -largest.back();
+  });
   const auto add = [&](int rank, const told_fields& run) {
     auto& of_rank = known.of_rank[rank];
     of_rank.insert(of_rank.end(), run.count, learned(run.each));
@@ -92,18 +101,20 @@ learned_fields learn_fields_of_neighbours(team& ranks, messenger& neighbours,
   for (std::size_t i = 0; i < received.size(); ++i)
     for (handshake_reader reader(received[i]); !reader.at_end();)
       add(neighbours.peers()[i], reader.take<told_fields>());
-  for (std::size_t f = 0; f < fields.size(); ++f)
-    if (begins_group[f] == 1) known.groups.push_back(f);
   return known;
 }
 
-std::vector<exchanged_field> first_of_groups(std::span<const exchanged_field> fields,
-                                             std::span<const std::size_t> groups) {
+std::vector<exchanged_field> first_of_groups(team& ranks,
+                                             std::span<const exchanged_field> fields,
+                                             learned_fields& known) {
+  auto& begins_group = known.begins_group;
+  if (!known.are_groups_equal) ranks.allreduce(std::span(begins_group), reduction::max);
   std::vector<exchanged_field> first;
-  for (std::size_t g = 0; g < groups.size(); ++g) {
-    first.push_back(fields[groups[g]]);
-    first.back().alike = (g + 1 < groups.size() ? groups[g + 1] : fields.size()) - groups[g];
-  }
+  for (std::size_t f = 0; f < fields.size(); ++f)
+    if (begins_group[f] == 1)
+      first.push_back(fields[f]);
+    else
+      ++first.back().alike;
   return first;
 }
 

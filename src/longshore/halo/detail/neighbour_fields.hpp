@@ -17,19 +17,24 @@ using fields_by_rank = std::map<int, std::vector<exchanged_field>>;
 
 struct learned_fields {
   fields_by_rank of_rank;
-  /// The numbers of the fields that begin a group, in ascending order. On each rank of the team, the
+  /// For each field: 1 if it begins a group on this rank, and 0 if it is like the field before. The
   /// fields of a group differ in their addresses only, and all of them are shareable or none.
-  std::vector<std::size_t> groups;
+  agreed_numbers begins_group;
+  bool are_groups_equal = true;  ///< whether all ranks have the same groups
 };
 
 /// Collective: one exchange of messages with each neighbour, of some 140 bytes for each field that is
-/// not like the field before.
+/// not like the field before. Replaces `numbers` by the largest of all ranks.
 [[nodiscard]] learned_fields learn_fields_of_neighbours(team& ranks, messenger& neighbours,
-                                                        std::span<const exchanged_field> fields);
+                                                        std::span<const exchanged_field> fields,
+                                                        std::span<std::int64_t> numbers = {});
 
-/// Returns the first field of each group, which stands for the group.
-[[nodiscard]] std::vector<exchanged_field> first_of_groups(std::span<const exchanged_field> fields,
-                                                           std::span<const std::size_t> groups);
+/// Collective if ranks have other groups. Returns the first field of each group, which stands for the
+/// group. On each rank, a group then holds fields that are alike on all ranks. REQUIRES: all ranks
+/// have the same number of fields.
+[[nodiscard]] std::vector<exchanged_field> first_of_groups(team& ranks,
+                                                           std::span<const exchanged_field> fields,
+                                                           learned_fields& known);
 
 /// Throws errc::usage if a neighbour has other widths on a side on which both have neighbours. Also
 /// throws if this block has fewer cells than the neighbour's halo and the shared layers together.

@@ -61,26 +61,24 @@ ring_memory memory_at(std::byte* part, const ring_layout::offsets& at) {
 
 }  // namespace
 
+// The words of all rings come before the slots. So opening channels touches few pages, and the pages
+// of a ring's slots are first touched by its first messages.
 ring_layout::ring_layout(std::size_t first_offset, std::span<const channel_end> to,
                          ring_packing packing)
-    : packing_(packing), consumed_(first_offset), produced_(first_offset), slots_(first_offset) {
-  if (packing == ring_packing::spread) return;
-  produced_ = round_up(consumed_ + to.size() * sizeof(std::uint64_t), interference_bytes);
-  slots_ = produced_;
-  for (const auto& end : to) slots_ += words_bytes(end);
+    : alignment_(packing == ring_packing::spread ? interference_bytes : sizeof(std::uint64_t)),
+      consumed_(first_offset) {
+  produced_ = slots_ = round_up(consumed_ + to.size() * alignment_, interference_bytes);
+  for (const auto& end : to) slots_ += round_up(words_bytes(end), alignment_);
   slots_ = round_up(slots_, interference_bytes);
 }
 
 ring_layout::offsets ring_layout::next(const channel_end& end) {
-  if (packing_ == ring_packing::spread) {
-    consumed_ = round_up(slots_, interference_bytes);
-    produced_ = consumed_ + interference_bytes;
-    slots_ = round_up(produced_ + words_bytes(end), interference_bytes);
-  }
   const offsets placed{consumed_, produced_, slots_};
-  consumed_ += sizeof(std::uint64_t);
-  produced_ += words_bytes(end);
-  slots_ += static_cast<std::size_t>(end.slots) * round_up(end.slot_bytes, cache_line_bytes);
+  consumed_ += alignment_;
+  produced_ += round_up(words_bytes(end), alignment_);
+  slots_ = round_up(slots_ + static_cast<std::size_t>(end.slots) *
+                                 round_up(end.slot_bytes, cache_line_bytes),
+                    alignment_);
   return placed;
 }
 
@@ -133,11 +131,8 @@ std::size_t ring_channels::needed_bytes(std::span<const channel_end> to, ring_pa
   return round_up(layout.end_offset(), interference_bytes);
 }
 
-ring_channels::ring_channels(std::span<const channel_end> to, std::span<const channel_end> from,
-                             int my_rank, ring_packing packing,
-                             const std::function<std::byte*(int)>& part_of,
-                             const std::function<void()>& barrier) {
-  std::byte* const my_part = part_of(my_rank);
+ring_channels::ring_channels(std::span<const channel_end> to, std::byte* my_part,
+                             ring_packing packing) {
   const directory my_directory(my_part);
   *my_directory.count = to.size();
   ring_layout layout(directory_bytes(to.size()), to, packing);
@@ -151,7 +146,10 @@ ring_channels::ring_channels(std::span<const channel_end> to, std::span<const ch
     memory.produced->store(0, std::memory_order_relaxed);
     senders.emplace_back(to[i], memory);
   }
-  barrier();
+}
+
+void ring_channels::connect(std::span<const channel_end> from, int my_rank,
+                            const std::function<std::byte*(int)>& part_of) {
   receivers.reserve(from.size());
   std::map<int, int> channels_from;  // indexed by peer: number of channels so far
   for (const auto& end : from) {

@@ -45,8 +45,8 @@ class ring_layout {
   [[nodiscard]] std::size_t end_offset() const noexcept { return slots_; }
 
  private:
-  ring_packing packing_;
-  std::size_t consumed_, produced_, slots_;  // the next free offsets; only slots_ if spread
+  std::size_t alignment_;
+  std::size_t consumed_, produced_, slots_;  // the next free offsets
 };
 
 /// The view of a ring that sender and receiver share.
@@ -99,13 +99,14 @@ class ring_channels {
   /// Bytes of shared memory that this rank needs for its `to` ends, at most 2^62.
   static std::size_t needed_bytes(std::span<const channel_end> to, ring_packing packing);
 
-  /// Collective over the ranks that share memory. `part_of(rank)` is the address of a rank's part
-  /// of the memory: at least needed_bytes() of that rank, of any contents, which no rank uses any
-  /// more. Each rank writes the offsets of its rings into its part, calls `barrier`, and reads the offsets of its incoming rings in the
-  /// parts of the senders. Throws errc::usage if the two ends of a channel do not match.
-  ring_channels(std::span<const channel_end> to, std::span<const channel_end> from, int my_rank,
-                ring_packing packing, const std::function<std::byte*(int)>& part_of,
-                const std::function<void()>& barrier);
+  /// Local. Lays out the rings to other ranks, and writes their offsets, in `my_part` of the shared
+  /// memory: at least needed_bytes(), of any contents, which no rank uses any more.
+  ring_channels(std::span<const channel_end> to, std::byte* my_part, ring_packing packing);
+  /// Local. Finds the rings from other ranks. `part_of(rank)` is the address of a rank's part. Throws
+  /// errc::usage if the two ends of a channel do not match. REQUIRES: the ranks that share memory
+  /// have made their rings, and then met in a collective call.
+  void connect(std::span<const channel_end> from, int my_rank,
+               const std::function<std::byte*(int)>& part_of);
 
   // In the order of `to` and of `from`.
   std::vector<ring_sender> senders;

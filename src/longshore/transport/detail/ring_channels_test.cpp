@@ -82,11 +82,12 @@ TEST_P(RingChannels, all_messages_arrive_unchanged_although_slots_wrap) {
     std::vector<std::jthread> threads;
     for (int rank = 0; rank < ranks; ++rank)
       threads.emplace_back([&, rank] {
-        ring_channels rings(
-            ends, ends, rank, GetParam(),
-            [&](int peer) { return begin + static_cast<std::size_t>(peer) * part_bytes; },
-            [&] { opened.arrive_and_wait(); });
+        const auto part_of = [&](int peer) {
+          return begin + static_cast<std::size_t>(peer) * part_bytes;
+        };
+        ring_channels rings(ends, part_of(rank), GetParam());
         opened.arrive_and_wait();
+        rings.connect(ends, rank, part_of);
         right[rank] = exchange(rank, rings);
         // Some of the first long messages of a channel that streams are streamed.
         for (std::size_t i = 0; i < ends.size(); ++i)

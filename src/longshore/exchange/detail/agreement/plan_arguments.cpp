@@ -14,10 +14,12 @@ void plan_arguments::agree(team& ranks, const agreed_numbers& largest) const {
   });
 }
 
-void plan_arguments::agree_now(team& ranks) const {
+std::int64_t plan_arguments::agree_now(team& ranks, std::int64_t more) const {
   auto all = numbers();
+  all.push_back(more);
   ranks.allreduce(std::span<std::int64_t>(all), reduction::max);
   agree(ranks, all);
+  return all.back();
 }
 
 }  // namespace longshore::detail

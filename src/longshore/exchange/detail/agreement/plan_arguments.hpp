@@ -7,6 +7,7 @@
 #include <longshore/transport/team.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <string_view>
 #include <utility>
@@ -52,8 +53,9 @@ class plan_arguments {
   /// Collective. `largest` are the largest numbers of all ranks. If ranks have errors, all ranks
   /// throw the error of the lowest rank.
   void agree(team& ranks, const agreed_numbers& largest) const;
-  /// Collective: an allreduce. Agrees before the first call of the plan.
-  void agree_now(team& ranks) const;
+  /// Collective: an allreduce. Agrees before the first call of the plan. Returns the largest `more`
+  /// of all ranks.
+  [[nodiscard]] std::int64_t agree_now(team& ranks, std::int64_t more) const;
 
  private:
   std::string_view what_ = "a plan";

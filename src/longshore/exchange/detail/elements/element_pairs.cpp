@@ -56,23 +56,31 @@ element_pairs::element_pairs(const element_set& to, const bound_fields& to_field
   }
   const element_box& like = to.box() != nullptr ? *to.box() : *from.box();
   assert(from.box() == nullptr || like.extents == from.box()->extents);
-  copies_.reserve(to_fields.size());
-  for (std::size_t k = 0; k < to_fields.size(); ++k) {
+  std::size_t copies = std::min<std::size_t>(to_fields.size(), 1);
+  for (std::size_t k = 1; k < to_fields.size(); ++k)
+    if (to_fields[k].element_bytes != to_fields[0].element_bytes ||
+        to_fields[k].stride_bytes != to_fields[0].stride_bytes ||
+        from_fields[k].stride_bytes != from_fields[0].stride_bytes)
+      copies = to_fields.size();
+  copies_.reserve(copies);
+  for (std::size_t k = 0; k < copies; ++k) {
     const std::size_t bytes = to_fields[k].element_bytes;
     const two_boxes boxes{box_of(to, to_fields[k], bytes, like),
                           box_of(from, from_fields[k], bytes, like)};
     copies_.push_back({offset_of(to, to_fields[k]), offset_of(from, from_fields[k]),
                        strided_copy(boxes.to, boxes.from, stores), boxes});
     const auto& copy = copies_.back().prepared;
-    lines_ += copy.line_count(1 + static_cast<double>(copy.run_bytes()) / cache_line_bytes);
+    lines_ += static_cast<double>(to_fields.size() / copies) *
+              copy.line_count(1 + static_cast<double>(copy.run_bytes()) / cache_line_bytes);
   }
 }
 
 element_pairs::two_boxes element_pairs::boxes(std::size_t k, const element_memory& to,
                                               const element_memory& from) const noexcept {
-  auto placed = copies_[k].boxes;
-  placed.to.first = to.data + copies_[k].to_offset;
-  placed.from.first = from.data + copies_[k].from_offset;
+  const auto& copy = box(k);
+  auto placed = copy.boxes;
+  placed.to.first = to.data + copy.to_offset;
+  placed.from.first = from.data + copy.from_offset;
   return placed;
 }
 

@@ -39,7 +39,7 @@ class element_pairs {
       if (task == 0) list(k).copy(to, from, element_bytes, stores_);
       return;
     }
-    const auto& copy = copies_[k];
+    const auto& copy = box(k);
     copy.prepared.copy_share(to.data + copy.to_offset, from.data + copy.from_offset, task, tasks);
   }
   /// Combines the elements of `to` with those of `from`.
@@ -67,10 +67,14 @@ class element_pairs {
   [[nodiscard]] const pair_list& list(std::size_t k) const noexcept {
     return lists_[lists_.size() > 1 ? k : 0];
   }
+  [[nodiscard]] const box_copy& box(std::size_t k) const noexcept {
+    return copies_[copies_.size() > 1 ? k : 0];
+  }
 
-  // One list for all fields, or one per field if fields have different places.
+  // One list for all fields, or one per field if fields have different places. In the same way, one
+  // copy of boxes for fields with equal elements and strides. One of the two vectors is empty.
   std::vector<pair_list> lists_;
-  std::vector<box_copy> copies_;  // one per field; empty if the sets are lists
+  std::vector<box_copy> copies_;
   copy_stores stores_ = copy_stores::ordinary;
   double lines_ = 0;
 };

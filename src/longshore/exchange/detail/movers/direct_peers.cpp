@@ -30,7 +30,7 @@ struct description_header {
   described_memory signals = {}, board = {};
   std::uint32_t memories = 0, shares_events = 0;
 };
-// Before the fields of each memory.
+// Before the fields of each memory. Fields that no rank can read are not described.
 struct memory_header {
   std::uint32_t fields = 0;
   exposure where = exposure::none;
@@ -322,7 +322,8 @@ std::vector<exposure> direct_peers::describe_memories(const rank_memories& memor
   std::size_t number = 0;
   for (std::size_t m = 0; m < memories.size(); ++m) {
     std::vector<described_memory> described(memories[m].size());
-    bool is_exposed = true, is_on_device = false;
+    // A memory that other ranks could not read at first is not read at its new address.
+    bool is_exposed = exposed_.empty() || exposed_[m] != exposure::none, is_on_device = false;
     for (std::size_t k = 0; k < described.size(); ++k) {
       const auto& field = memories[m][k];
       const bool needs_no_mapping = ranks_.is_one_process() || elements[m] == 0;
@@ -338,7 +339,7 @@ std::vector<exposure> direct_peers::describe_memories(const rank_memories& memor
     }
     all.push_back(!is_exposed ? exposure::none : is_on_device ? exposure::device : exposure::host);
     fields.add(memory_header{static_cast<std::uint32_t>(described.size()), all.back()});
-    fields.add_values(std::span<const described_memory>(described));
+    if (is_exposed) fields.add_values(std::span<const described_memory>(described));
   }
   description = fields.take();
   return all;
@@ -437,7 +438,7 @@ void direct_peers::map_memories(direct_peer& peer, handshake_reader& reader) {
     const bool is_exposed = where != exposure::none;
     bool is_readable =
         is_exposed && is_reached && (where != exposure::device || !peer.events.empty());
-    for (std::uint32_t f = 0; f < fields; ++f) {
+    for (std::uint32_t f = 0; is_exposed && f < fields; ++f) {
       const auto described = reader.take<described_memory>();
       std::byte* data = nullptr;
       if (is_readable) {

@@ -55,7 +55,7 @@ struct direct_peer {
   std::vector<device_event> events;
 };
 
-/// The direct peers of a plan. Cost per peer: a message of 136 bytes plus 64 bytes per field of a
+/// The direct peers of a plan. Cost per peer: a message of 136 bytes plus 64 bytes per field of a readable
 /// memory, and 128 bytes of signals per round. Ranks that share a plan for the first time also send
 /// a message of 50 bytes and a byte per memory, and measure their caches (pair_caches) in 192 KiB of
 /// memory, which later plans use for their buffers. If processes share device memory, each plan sends

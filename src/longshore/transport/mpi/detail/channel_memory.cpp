@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <optional>
 
 namespace longshore::mpi {
@@ -13,16 +14,17 @@ namespace {
 
 // The part of a rank in the first window, which holds the channels of some ten plans of one field.
 // Later windows double the memory, up to the largest.
-constexpr std::size_t first_bytes = std::size_t{1} << 20, largest_bytes = std::size_t{16} << 20;
+constexpr std::size_t first_bytes = std::size_t{1} << 20,
+                      largest_bytes_of_window = std::size_t{16} << 20;
 
 std::optional<std::size_t> first_gap(const std::map<std::size_t, std::size_t>& pieces,
                                      std::size_t part_bytes, std::size_t bytes) {
-  std::size_t gap = 0;
+  std::size_t gap = interference_bytes;  // behind the line with offsets
   for (const auto& [offset, length] : pieces) {
     if (offset - gap >= bytes) return gap;
     gap = offset + length;
   }
-  if (part_bytes - gap >= bytes) return gap;
+  if (part_bytes >= gap + bytes) return gap;
   return std::nullopt;
 }
 
@@ -41,35 +43,53 @@ std::size_t agreed_part_bytes(team& team, std::size_t piece_bytes, std::size_t r
 }  // namespace
 
 channel_memory::piece channel_memory::take(team& team, std::size_t shared_bytes,
-                                           std::size_t own_bytes) {
-  // The minimum of -n is minus the maximum of n.
+                                           std::size_t own_bytes,
+                                           const std::function<void(std::byte*)>& write) {
   const auto as_integer = [](std::size_t bytes) {
     return static_cast<std::int64_t>(std::min(bytes, std::size_t{1} << 62));
   };
-  std::array<std::int64_t, 3> agreed{-as_integer(shared_bytes), -as_integer(own_bytes),
-                                     as_integer(team.free_shared_bytes())};
-  team.allreduce(agreed, reduction::min);
-  const auto bytes = round_up(static_cast<std::size_t>(-agreed[0]), interference_bytes);
+  const std::size_t bytes = round_up(shared_bytes, interference_bytes);
+  turn_ = 1 - turn_;
   piece taken;
-  const auto place = [&](std::size_t offset) {
-    taken.offset_ = offset;
-    taken.of_->pieces.emplace(offset, bytes);
-    return taken;
-  };
-  for (taken.of_ = windows_.begin(); taken.of_ != windows_.end(); ++taken.of_)
-    if (const auto gap = first_gap(taken.of_->pieces, taken.of_->part_bytes, bytes)) {
-      // A page of a window takes memory when it is first used. To ask how much memory the host has
-      // takes longer than the rest of this function, so that is done only where it may matter.
-      if (agreed[1] < 0 || static_cast<std::int64_t>(bytes) > agreed[2])
-        static_cast<void>(team.agree_on_memory(team.node_comm(), bytes, own_bytes));
-      return place(*gap);
+  taken.of_ = windows_.begin();
+  std::int64_t number = 0;  // of the window
+  bool is_memory_agreed = false;
+  while (true) {
+    std::optional<std::size_t> gap;
+    for (; taken.of_ != windows_.end(); ++taken.of_, ++number)
+      if ((gap = first_gap(taken.of_->pieces, taken.of_->part_bytes, bytes))) break;
+    // A page of a window takes memory when it is first used. To ask how much memory the host has
+    // takes longer than the rest of this function, so that is done only where it may matter.
+    const bool may_lack_memory =
+        gap && !is_memory_agreed && (own_bytes > 0 || bytes > team.free_shared_bytes());
+    if (gap && !may_lack_memory) {
+      std::byte* const part = taken.of_->memory.part(team.nodes().local_index(team.rank()));
+      reinterpret_cast<std::size_t*>(part)[turn_] = taken.offset_ = *gap;
+      write(part + *gap);
     }
-  std::size_t all_bytes = first_bytes;
-  for (const auto& made : windows_) all_bytes += made.part_bytes;
-  taken.of_ = windows_.emplace(
-      windows_.end(), team.node_comm(),
-      agreed_part_bytes(team, bytes, std::min(all_bytes, largest_bytes), own_bytes));
-  return place(0);
+    std::array<std::int64_t, 4> largest{may_lack_memory ? 1 : 0, number, -number,
+                                        as_integer(bytes)};
+    team.allreduce(largest, reduction::max, detail::collective::open_channels);
+    const auto largest_bytes = static_cast<std::size_t>(largest[3]);
+    if (largest[0] != 0) {
+      static_cast<void>(team.agree_on_memory(team.node_comm(), largest_bytes, own_bytes));
+      is_memory_agreed = true;
+    } else if (largest[1] != -largest[2]) {  // try the last window that a rank has chosen
+      std::advance(taken.of_, largest[1] - number);
+      number = largest[1];
+    } else if (gap) {
+      taken.of_->pieces.emplace(*gap, bytes);
+      return taken;
+    } else {
+      std::size_t all_bytes = first_bytes;
+      for (const auto& made : windows_) all_bytes += made.part_bytes;
+      taken.of_ = windows_.emplace(
+          windows_.end(), team.node_comm(),
+          agreed_part_bytes(team, largest_bytes + interference_bytes,
+                            std::min(all_bytes, largest_bytes_of_window), own_bytes));
+      is_memory_agreed = true;
+    }
+  }
 }
 
 void channel_memory::give_back(const piece& returned) {

@@ -37,16 +37,17 @@ std::size_t needed_bytes(std::span<const channel_end> ends) {
 channel_ends::channel_ends(team& team, const detail::ends_by_locality& to,
                            const detail::ends_by_locality& from) {
   const auto packing = detail::ring_channels::packing_for(team, to.local);
-  memory_ =
-      team.memory_of_channels().take(team, detail::ring_channels::needed_bytes(to.local, packing),
-                                     needed_bytes(to.remote) + needed_bytes(from.remote));
-  const auto part_of = [&](int peer) { return memory_.part(team.nodes().local_index(peer)); };
-  constexpr collective_call call{collective::open_channels};
-  rings = std::make_unique<detail::ring_channels>(to.local, from.local, team.rank(), packing,
-                                                  part_of, [&] { team.checked_barrier(call); });
+  memory_ = team.memory_of_channels().take(
+      team, detail::ring_channels::needed_bytes(to.local, packing),
+      needed_bytes(to.remote) + needed_bytes(from.remote), [&](std::byte* part) {
+        rings = std::make_unique<detail::ring_channels>(to.local, part, packing);
+      });
   try {
     open_remote(team, to.remote, from.remote);
-    team.checked_barrier(call);
+    if (team.nodes().node_count() > 1) team.checked_barrier({collective::open_channels});
+    rings->connect(from.local, team.rank(), [&](int peer) {
+      return team.memory_of_channels().part(memory_, team.nodes().local_index(peer));
+    });
   } catch (...) {
     // Leaked, because requests are active on the buffers.
     static_cast<void>(new pages(std::move(buffers_)));

@@ -363,7 +363,11 @@ void team::allreduce_values(std::span<T> values, reduction operation, detail::co
 }
 
 void team::allreduce(std::span<std::int64_t> values, reduction operation) {
-  allreduce_values(values, operation, collective::allreduce_integers, MPI_INT64_T);
+  allreduce(values, operation, collective::allreduce_integers);
+}
+
+void team::allreduce(std::span<std::int64_t> values, reduction operation, collective kind) {
+  allreduce_values(values, operation, kind, MPI_INT64_T);
 }
 
 void team::allreduce(std::span<double> values, reduction operation) {
@@ -431,7 +435,7 @@ std::unique_ptr<channel_set> team::open_channels(std::span<const channel_end> to
                                                  std::span<const channel_end> from, int slots) {
   const auto senders = detail::with_slots(to, slots), receivers = detail::with_slots(from, slots);
   free_deferred();
-  checked_barrier({collective::open_channels});
+  if (nodes().node_count() > 1) checked_barrier({collective::open_channels});
   return std::make_unique<channels>(*this, senders, receivers);
 }
 

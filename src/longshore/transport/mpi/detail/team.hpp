@@ -88,6 +88,8 @@ class team final : public longshore::team {
   [[nodiscard]] longshore::watchdog& watchdog() noexcept { return watchdog_; }
   /// A barrier that throws errc::usage if ranks pass different calls.
   void checked_barrier(const collective_call& call);
+  /// Collective. An allreduce, which messages about ranks in different calls name by its purpose.
+  void allreduce(std::span<std::int64_t> values, reduction operation, collective kind);
   /// Collective. Returns the largest `shared_bytes` (memory that the ranks of `sharing` share) of
   /// any rank. Throws errc::out_of_memory on all ranks unless each rank of every host can have this
   /// number of shared bytes and the largest `own_bytes` of any rank.

@@ -185,10 +185,10 @@ channels::channels(team& team, std::span<const channel_end> to, std::span<const 
                                    remote_bytes(incoming.remote, direction::receives, lib);
   memory_ = team.make_region(std::min(max_bytes, needed_bytes), lib.later_bytes(to, from)).take();
   try {
-    rings_ = std::make_unique<detail::ring_channels>(
-        outgoing.local, incoming.local, team.rank(), packing,
-        [&](int peer) { return memory_->direct(peer) + rings_offset; },
-        [&] { team.checked_barrier({collective::open_channels}); });
+    const auto part_of = [&](int peer) { return memory_->direct(peer) + rings_offset; };
+    rings_ = std::make_unique<detail::ring_channels>(outgoing.local, part_of(team.rank()), packing);
+    team.checked_barrier({collective::open_channels});
+    rings_->connect(incoming.local, team.rank(), part_of);
     const std::size_t directory_offset = rings_offset + round_up(ring_bytes, interference_bytes);
     open_remote(outgoing.remote, incoming.remote, directory_offset);
     team.checked_barrier({collective::open_channels});

@@ -172,18 +172,15 @@ std::unique_ptr<longshore::segment> team::allocate(std::size_t bytes) {
 std::unique_ptr<channel_set> team::open_channels(std::span<const channel_end> to,
                                                  std::span<const channel_end> from, int slots) {
   const auto senders = detail::with_slots(to, slots), receivers = detail::with_slots(from, slots);
-  checked_barrier({collective::open_channels});
   const auto packing = detail::ring_channels::packing_for(*this, senders);
-  const std::size_t bytes =
-      allreduce_value(detail::ring_channels::needed_bytes(senders, packing), reduction::max);
+  auto bytes = detail::ring_channels::needed_bytes(senders, packing);
+  combine_values({collective::open_channels, reduction::max}, std::span(&bytes, 1), true);
   auto block = make_on_rank_0<shared_block>(*this, shared_, [&] {
     return std::make_shared<shared_block>(bytes, size(), !waiting().spin);
   });
-  auto rings = std::make_unique<detail::ring_channels>(
-      senders, receivers, rank(), packing, [&](int peer) { return block->part(peer); },
-      [&] { checked_barrier({collective::open_channels}); });
-  // No rank writes into a ring before its reader has looked up the ring.
+  auto rings = std::make_unique<detail::ring_channels>(senders, block->part(rank()), packing);
   checked_barrier({collective::open_channels});
+  rings->connect(receivers, rank(), [&](int peer) { return block->part(peer); });
   return std::make_unique<channels>(std::move(block), std::move(rings));
 }
 
