@@ -37,7 +37,7 @@ detail::found_part<detail::task_layer_entry> find_foreign(std::string_view layer
 }
 
 // Whether a static program can link the layer.
-bool is_built(std::string_view layer) {
+bool is_built([[maybe_unused]] std::string_view layer) {
 #ifdef LONGSHORE_HAVE_OPENMP
   if (layer == "openmp") return true;
 #endif
