@@ -611,6 +611,42 @@ TEST(Channel, a_sender_is_stopped_by_a_slow_receiver) {
   });
 }
 
+// Over MPI, sets share windows. Ranks whose sets have other sizes find room in other windows.
+TEST(Channel, sets_of_other_sizes_on_each_rank_do_not_overlap) {
+  spmd([](team& team) {
+    const int size = team.size(), rank = team.rank(), from = (rank + size - 1) % size;
+    const auto end = [](int peer, int sender) {
+      return channel_end{peer, (std::size_t{32} << 10) * static_cast<std::size_t>(1 + sender % 4)};
+    };
+    const std::array to{end((rank + 1) % size, rank)}, incoming{end(from, from)};
+    std::vector<std::unique_ptr<channel_set>> sets;
+    const auto expect_own_messages = [&] {
+      for (std::size_t i = 0; i < sets.size(); ++i) {
+        auto& sender = sets[i]->sender(0);
+        const auto tag = static_cast<unsigned char>(1 + i + 16 * static_cast<std::size_t>(rank));
+        std::memset(wait_reserve(team, sender), tag, sender.slot_bytes());
+        sender.commit(sender.slot_bytes());
+      }
+      for (std::size_t i = 0; i < sets.size(); ++i) {
+        auto& receiver = sets[i]->receiver(0);
+        const auto message = wait_front(team, receiver);
+        const auto tag = static_cast<std::byte>(1 + i + 16 * static_cast<std::size_t>(from));
+        EXPECT_EQ(std::count(message.begin(), message.end(), tag), std::ssize(message));
+        receiver.release();
+      }
+    };
+    for (const std::size_t sets_to_open : {6, 3}) {
+      for (std::size_t i = 0; i < sets_to_open; ++i) {
+        sets.push_back(team.open_channels(to, incoming, 2));
+        expect_own_messages();
+      }
+      sets.erase(sets.begin() + 1);
+      sets.erase(sets.begin() + 3);
+    }
+    expect_own_messages();
+  });
+}
+
 // A message may carry the credit for a slot. The credit must arrive even if that message is not
 // read.
 TEST(Channel, credits_arrive_while_the_messages_that_carry_them_are_not_read) {

@@ -305,7 +305,8 @@ std::unique_ptr<exchange_plan> make_box_plan(const box_copies& what, box_mode mo
                    .neighbours = std::make_shared<messenger>(
                        ranks, std::vector<int>(peers.begin(), peers.end()))};
   const std::array<known_fields*, 2> known{&copies, &owners};
-  if (!are_all_dense) learn_strides(*setup.neighbours, std::span(known).first(what.is_same ? 1 : 2));
+  if (!are_all_dense)
+    learn_strides(*setup.neighbours, std::span(known).first(what.is_same ? 1 : 2));
 
   // The memories of the owners follow those of the copies.
   auto memories = memories_of(what.copies, what.copy_fields);

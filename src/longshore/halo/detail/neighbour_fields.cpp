@@ -104,8 +104,7 @@ learned_fields learn_fields_of_neighbours(team& ranks, messenger& neighbours,
   return known;
 }
 
-std::vector<exchanged_field> first_of_groups(team& ranks,
-                                             std::span<const exchanged_field> fields,
+std::vector<exchanged_field> first_of_groups(team& ranks, std::span<const exchanged_field> fields,
                                              learned_fields& known) {
   auto& begins_group = known.begins_group;
   if (!known.are_groups_equal) ranks.allreduce(std::span(begins_group), reduction::max);

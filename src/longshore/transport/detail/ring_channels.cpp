@@ -76,9 +76,9 @@ ring_layout::offsets ring_layout::next(const channel_end& end) {
   const offsets placed{consumed_, produced_, slots_};
   consumed_ += alignment_;
   produced_ += round_up(words_bytes(end), alignment_);
-  slots_ = round_up(slots_ + static_cast<std::size_t>(end.slots) *
-                                 round_up(end.slot_bytes, cache_line_bytes),
-                    alignment_);
+  slots_ = round_up(
+      slots_ + static_cast<std::size_t>(end.slots) * round_up(end.slot_bytes, cache_line_bytes),
+      alignment_);
   return placed;
 }
 

@@ -56,12 +56,13 @@ element_pairs::element_pairs(const element_set& to, const bound_fields& to_field
   }
   const element_box& like = to.box() != nullptr ? *to.box() : *from.box();
   assert(from.box() == nullptr || like.extents == from.box()->extents);
-  std::size_t copies = std::min<std::size_t>(to_fields.size(), 1);
   for (std::size_t k = 1; k < to_fields.size(); ++k)
     if (to_fields[k].element_bytes != to_fields[0].element_bytes ||
         to_fields[k].stride_bytes != to_fields[0].stride_bytes ||
         from_fields[k].stride_bytes != from_fields[0].stride_bytes)
-      copies = to_fields.size();
+      copy_step_ = 1;
+  const std::size_t copies =
+      copy_step_ == 1 ? to_fields.size() : std::min<std::size_t>(to_fields.size(), 1);
   copies_.reserve(copies);
   for (std::size_t k = 0; k < copies; ++k) {
     const std::size_t bytes = to_fields[k].element_bytes;

@@ -68,13 +68,14 @@ class element_pairs {
     return lists_[lists_.size() > 1 ? k : 0];
   }
   [[nodiscard]] const box_copy& box(std::size_t k) const noexcept {
-    return copies_[copies_.size() > 1 ? k : 0];
+    return copies_[k * copy_step_];
   }
 
   // One list for all fields, or one per field if fields have different places. In the same way, one
   // copy of boxes for fields with equal elements and strides. One of the two vectors is empty.
   std::vector<pair_list> lists_;
   std::vector<box_copy> copies_;
+  std::size_t copy_step_ = 0;  // 1 if there is a copy for each field
   copy_stores stores_ = copy_stores::ordinary;
   double lines_ = 0;
 };
