@@ -10,7 +10,8 @@ foreach(language CUDA HIP)
   if(LONGSHORE_GPU AND LONGSHORE_${language} STREQUAL "AUTO")
     set(LONGSHORE_${language} OFF) # CUDA was found
   elseif(LONGSHORE_GPU AND LONGSHORE_${language})
-    message(FATAL_ERROR "A build has the driver of one library: choose LONGSHORE_CUDA or LONGSHORE_HIP")
+    message(FATAL_ERROR "A build has the driver of one library: LONGSHORE_CUDA or LONGSHORE_HIP, and \
+OFF for the other one")
   endif()
   if(NOT LONGSHORE_${language})
     continue()
@@ -32,13 +33,13 @@ foreach(language CUDA HIP)
       set(longshore_version ${hip_VERSION})
       set(longshore_oldest 6.0)
     endif()
-    find_library(LONGSHORE_GPU_LIBRARY NAMES ${longshore_${language}_library}
+    find_library(LONGSHORE_${language}_LIBRARY NAMES ${longshore_${language}_library}
                  HINTS ${CMAKE_${language}_IMPLICIT_LINK_DIRECTORIES}
                        "${CMAKE_${language}_COMPILER_ROCM_ROOT}/lib")
     if("${longshore_version}" VERSION_LESS ${longshore_oldest})
       set(longshore_problem
           "${language} ${longshore_version} is too old: Longshore needs ${longshore_oldest} or later")
-    elseif(NOT LONGSHORE_GPU_LIBRARY)
+    elseif(NOT LONGSHORE_${language}_LIBRARY)
       set(longshore_problem
           "${longshore_${language}_library} was not found beside ${CMAKE_${language}_COMPILER}")
     endif()
@@ -46,6 +47,7 @@ foreach(language CUDA HIP)
   if(NOT longshore_problem)
     set(LONGSHORE_${language} ON)
     set(LONGSHORE_GPU ${language})
+    set(LONGSHORE_GPU_LIBRARY "${LONGSHORE_${language}_LIBRARY}")
   elseif(LONGSHORE_${language} STREQUAL "AUTO")
     message(STATUS "${longshore_problem}: the driver of GPUs is not built")
     set(LONGSHORE_${language} OFF)

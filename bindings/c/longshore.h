@@ -434,7 +434,8 @@ struct longshore_halo_options {
    * whole halo in memory */
   const int* low;
   const int* high;
-  /* the tasks that copy large messages: "serial" (default), "threads", "openmp", "tbb" */
+  /* the tasks that copy large messages: "serial" (default), "threads", "openmp", "tbb"; static
+   * programs that join a communicator link the last two by an option: docs/guides/installing.md */
   const char* tasks;
   int task_count;      /* per rank; 0 means the rank's share of the cores */
   int width;           /* the width to exchange on every side; if 0, `low` and `high` apply */

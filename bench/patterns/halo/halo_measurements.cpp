@@ -176,10 +176,11 @@ class field_measurement final : public exchange_measurement {
     facts["algorithm"] = name_of(exchange_->algorithm());
     facts["plan_seconds"] = plan_seconds_;
     if (!on_device_.empty())
-      facts["device"] = {{"driver", driver_->name()},
-                         {"library_takes_memory", driver_->is_known_to_libraries() &&
-                                                      grid_.ranks().library_takes_device_memory()},
-                         {"copy_bandwidth", copy_bandwidth()}};
+      facts["device"] = {
+          {"driver", driver_->name()},
+          {"library_takes_memory", driver_->is_known_to_libraries() &&
+                                       grid_.ranks().library_takes_device_memory(driver_->name())},
+          {"copy_bandwidth", copy_bandwidth()}};
     if (operation_ != halo_operation::exchange) return facts;
     facts["rounds"] = exchange_->rounds();
     facts["transfers"] = transfers_of(exchange_->transfers());

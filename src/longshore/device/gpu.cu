@@ -209,7 +209,12 @@ class gpu_devices final : public device_driver {
 
   [[nodiscard]] int device_of(const void* address) override {
     pointer_attributes attributes{};
-    GPU_CALL(PointerGetAttributes, &attributes, address);
+    const auto result = GPU(PointerGetAttributes)(&attributes, address);
+    if (result == GPU(ErrorInvalidValue)) {  // some releases of HIP: not an address of a device
+      (void)GPU(GetLastError)();
+      return -1;
+    }
+    check(result, GPU_LIBRARY "PointerGetAttributes");
     const bool is_on_device =
         attributes.type == GPU(MemoryTypeDevice) || attributes.type == GPU(MemoryTypeManaged);
     return is_on_device ? attributes.device : -1;

@@ -98,18 +98,22 @@ halo_exchange::halo_exchange(const rank_grid& grid, const halo_options& options,
     : grid_(grid), options_(options), fields_(fields) {
   std::vector<detail::exchanged_field> exchanged;
   detail::learned_fields known;
-  auto& neighbours = *detail::messenger_of(grid);
+  const auto learn = [&](std::span<std::int64_t> numbers) {
+    known = detail::learn_fields_of_neighbours(grid.ranks(), *detail::messenger_of(grid), exchanged,
+                                               numbers);
+  };
   // Ranks may have different blocks. All ranks refuse a width that is too large for one rank. The
-  // exchange in which they agree on that also tells the fields of the neighbours.
+  // exchange in which they agree on that also tells the fields of the neighbours; but not by channels
+  // of a grid, because a rank with another grid would not answer.
+  const bool has_channels = detail::messenger::has_channels(grid.ranks());
   agree_on_call(
       grid.ranks(), "a halo plan", arguments_of(grid, options, fields),
       [&] {
         if (fields.empty()) fail(errc::usage, "a halo exchange needs at least one field");
         exchanged = exchanged_fields(grid, options.width, fields);
       },
-      [&](std::span<std::int64_t> numbers) {
-        known = detail::learn_fields_of_neighbours(grid.ranks(), neighbours, exchanged, numbers);
-      });
+      has_channels ? detail::largest_taker() : learn);
+  if (has_channels) learn({});
   algorithm_ = options.algorithm == halo_algorithm::automatic
                    ? detail::choose_algorithm(grid, options, fields)
                    : options.algorithm;

@@ -287,6 +287,24 @@ TEST(HaloPlan, a_width_that_does_not_fit_one_rank_is_refused_on_all) {
   });
 }
 
+TEST(HaloPlan, other_grids_on_some_ranks_are_refused_on_all) {
+  spmd([](team& team) {
+    if (team.size() == 1) return;
+    const rank_grid along_x(team, {.ranks = {team.size(), 1, 1}});
+    const rank_grid along_y(team, {.ranks = {1, team.size(), 1}});
+    const auto& grid = team.rank() == 1 ? along_y : along_x;
+    field<double> u(grid, {4, 4, 4}, 1);
+    try {
+      halo_exchange(grid, {}, u);
+      ADD_FAILURE() << "no error";
+    } catch (const error& e) {
+      EXPECT_EQ(e.code(), errc::usage) << e.what();
+      EXPECT_NE(std::string(e.what()).find("a grid of"), std::string::npos) << e.what();
+    }
+    team.barrier();
+  });
+}
+
 // A rank without shareable memory must still take part in the handshake of its neighbours.
 TEST(HaloPlan, fields_that_are_shareable_on_some_ranks_only_are_exchanged) {
   spmd([](team& team) {

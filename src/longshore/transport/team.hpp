@@ -73,8 +73,11 @@ class team {
   /// The underlying library and its version; empty if there is no library.
   [[nodiscard]] virtual std::string library_version() const = 0;
   /// Whether the underlying library sends and receives memory of devices (GPUs), if it gets their
-  /// addresses.
-  [[nodiscard]] virtual bool library_takes_device_memory() const { return false; }
+  /// addresses. `driver` is the library of the devices: "cuda" or "hip".
+  [[nodiscard]] virtual bool library_takes_device_memory(
+      [[maybe_unused]] std::string_view driver) const {
+    return false;
+  }
   /// Seconds on the transport's clock. Clocks of different ranks cannot be compared.
   [[nodiscard]] virtual double now() const;
 

@@ -160,13 +160,20 @@ def test_the_name_of_a_job_is_read_from_the_answer(kind: str, answer: str, expec
     assert batch_systems.SYSTEMS[kind].job_id(answer) == expected
 
 
+def test_a_command_that_is_missing_or_silent_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    missing = batch_systems.run_command(["no-program-of-this-name"])
+    assert missing == (127, "", "'no-program-of-this-name' was not found on this machine")
+    monkeypatch.setattr(batch_systems, "answer_of", lambda _argv: None)
+    assert "a job may be in the queue" in batch_systems.run_command(["sh"])[2]
+
+
 @pytest.mark.parametrize(
     ("kind", "answer", "expected"),
     [
         ("slurm-batch", (0, "RUNNING\n", ""), "running"), ("slurm-batch", (0, "", ""), ENDED),
         ("slurm-batch", (1, "", "slurm_load_jobs error: Invalid job id specified\n"), ENDED),
         ("slurm-batch", (1, "", "slurm_load_jobs error: Socket timed out on send/recv operation\n"), UNKNOWN),
-        ("slurm-batch", (126, "", "timed out after 60 seconds"), UNKNOWN), ("slurm-batch", (1, "", ""), UNKNOWN),
+        ("slurm-batch", (127, "", "no answer"), UNKNOWN), ("slurm-batch", (1, "", ""), UNKNOWN),
         ("pbs-batch", (0, "Job Id: 1\n    job_state = Q\n", ""), "pending"),
         ("pbs-batch", (0, "    job_state = F\n", ""), ENDED), ("pbs-batch", (0, "a word\n", ""), UNKNOWN),
         ("pbs-batch", (153, "", "qstat: Unknown Job Id 7.server\n"), ENDED),

@@ -100,6 +100,13 @@ def test_the_build_ids_are_those_that_readelf_prints(tmp_path: Path) -> None:
     assert f"Build ID: {found['build-id bash']}" in said
 
 
+def test_without_ldd_the_libraries_are_told_to_be_unknown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(provenance, "answer_of", lambda _argv: None)
+    found = collect([Program(sys.executable)], Machine(tmp_path))
+    assert found["build-id libraries"] == "not known: ldd cannot run"
+    assert f"build-id {Path(sys.executable).name}" in found
+
+
 def test_a_replaced_library_has_another_identity(tmp_path: Path) -> None:
     (tmp_path / "libx.so").write_bytes(b"one")
     before = provenance.identity(tmp_path / "libx.so")

@@ -104,6 +104,8 @@ EXTERNAL = HEAD + "[[external]]\nname='e'\ncommand=['e']\nformat='osu'\nbetween=
             3,
             "phases can be timed of halo and ghost, and the study has neither; remove 'phases'",
         ),
+        (EXTERNAL.replace(HEAD, HEAD + "phases = true\n"), 3, "the study has neither; remove 'phases'"),
+        (HEAD + "phases = true\n" + PATTERN.replace('"halo"', '"hallo"'), 5, "did you mean 'halo'?"),
         (EXTERNAL + "phases = true\n", 8, "unknown key in [[external]]: 'phases'"),
         ("[study]\nname = 3\n" + PATTERN, 2, "'name' must be a text, found 3"),
         ("[study]\nname = ''\n" + PATTERN, 2, "printable"),

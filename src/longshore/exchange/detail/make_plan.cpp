@@ -266,7 +266,7 @@ agreed_numbers exchange_plan::agree_on_device(messenger& neighbours, agreed_numb
            "the fields of a {} plan lie in memory of devices, and rank {} has no device", name_,
            ranks_.rank());
     device_.emplace(ranks_, *driver, place_.device.value_or(driver->current_device()));
-    if (driver->is_known_to_libraries() && ranks_.library_takes_device_memory())
+    if (driver->is_known_to_libraries() && ranks_.library_takes_device_memory(driver->name()))
       device_->sent_from_device = sent_from_device(by_);
     if (!direct_peers_ || by_ != carrier::direct || !direct_peers_->reads()) return;
     if (ranks_.is_one_process()) check_peers_of_device();

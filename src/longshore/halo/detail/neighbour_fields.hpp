@@ -29,7 +29,7 @@ struct learned_fields {
                                                         std::span<const exchanged_field> fields,
                                                         std::span<std::int64_t> numbers = {});
 
-/// Collective if ranks have other groups. Returns the first field of each group, which stands for the
+/// Collective if the groups of ranks differ. Returns the first field of each group, which stands for the
 /// group. On each rank, a group then holds fields that are alike on all ranks. REQUIRES: all ranks
 /// have the same number of fields.
 [[nodiscard]] std::vector<exchanged_field> first_of_groups(team& ranks,

@@ -30,6 +30,7 @@ class VariableEffect:
     difference: float
     """Difference of logarithms, as on the new side minus as in the reference: positive is good."""
     interval: tuple[float, float] | None
+    """95 % confidence interval of the difference."""
     p: float | None
 
 

@@ -85,7 +85,8 @@ class Comparison:
         return verdict.IMPROVED if verdict.IMPROVED in verdicts else verdict.SAME
 
     def rows_beyond_doubt(self, word: str) -> list[JudgedRow]:
-        """The measured rows with the verdict `word`, also after Holm's correction."""
+        """The rows with the verdict `word`, regressed or improved, also after Holm's correction.
+        Simulated rows have no noise."""
         return [
             row
             for row in self.rows

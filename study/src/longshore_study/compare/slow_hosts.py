@@ -59,6 +59,7 @@ class SlowHost:
     difference: float
     """The difference of the logarithms of speed. It is negative, because the host is slow."""
     interval: tuple[float, float]
+    """The 95 % interval of the difference."""
     p: float
     """Two-sided, corrected for the number of hosts of both sides."""
     launches: tuple[int, int]
@@ -113,7 +114,8 @@ def slow_hosts(comparison: Comparison) -> list[SlowHost]:
 
 
 def launch_speeds(rows: Sequence[Sequence[Figure]]) -> list[dict[str, float]]:
-    """The speed of each launch relative to others of its rows, by cell and session."""
+    """The speed of each launch, by cell and session: the logarithm of each figure minus the mean of
+    its row, as a mean over the rows of the launch."""
     speeds: dict[tuple[str, str, str], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for figures in rows:
         by_group = grouped(figures, lambda figure: (figure.key.study, figure.key.cell_text, figure.session))

@@ -3,6 +3,7 @@ users reach a shell only as quoted words of the script of a job."""
 
 import re
 import shlex
+import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -145,8 +146,10 @@ def state_of(system: BatchSystem, job_id: str) -> tuple[str, str]:
 def run_command(argv: Sequence[str]) -> tuple[int, str, str]:
     """Exit status, stdout and stderr of a command; 127 if it cannot run or does not answer."""
     answer = answer_of(argv)
+    if answer is None and shutil.which(argv[0]):
+        return 127, "", f"'{argv[0]}' did not answer within a minute: a job may be in the queue all the same"
     if answer is None:
-        return 127, "", f"'{argv[0]}' cannot be run on this machine, or does not answer"
+        return 127, "", f"'{argv[0]}' was not found on this machine"
     return answer.returncode, answer.stdout, answer.stderr
 
 

@@ -151,7 +151,8 @@ def run_child(
 
 
 def _explained(result: ChildResult, *, limit_seconds: float | None, too_much: bool) -> ChildResult:
-    """The result with the exit status of a shell. The last line of `stderr_tail` says why."""
+    """The result with the exit status of a shell. If longshore or a signal ended the program, the
+    last line of `stderr_tail` says so."""
     tail, code = result.stderr_tail, result.exit_status
     if limit_seconds is not None:
         line = f"longshore: ended after {limit_seconds:g} s (timeout_seconds)"

@@ -35,7 +35,8 @@ class Target:
 
 
 def scratch_file(target: Target) -> Path:
-    """The hidden file for the records of the current launch, which rank 0 writes from its node."""
+    """The hidden file for the records of the current launch. It is in the store, because rank 0
+    must be able to write it from its node."""
     return (target.folder / f".launch.{process_namespace()}.{os.getpid()}.tmp").absolute()
 
 

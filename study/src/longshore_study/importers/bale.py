@@ -158,10 +158,13 @@ def _from_json(printed: Source, options: Options) -> Imported:
     values: dict[str, Any] = dict(_PAIR.findall(printed.text)) if why_incomplete else parsed(printed, printed.text)
 
     def count(key: str) -> int:
-        found = str(values.get(key, ""))
-        if not found.isdecimal() or int(found) < 1:
+        try:
+            number = int(values[key])
+        except (KeyError, TypeError, ValueError):
+            number = 0
+        if number < 1:
             raise printed.error(0, f"bale's object has no number '{key}'")
-        return int(found)
+        return number
 
     operation, request_bytes, requests_key = _app(printed, str(values.get("app", "")))
     keys = {"requests": requests_key, "table": "table_size_per_pe", "buffer_items": "buf_cnt"}

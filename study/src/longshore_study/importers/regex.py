@@ -48,7 +48,9 @@ _NO_LITERALS = re.compile(r"\[\^?\]?[^]]*\]|\{[^}]*\}|\\[A-Za-z]|\(\?(?:P?<\w+>|
 
 
 def whole_number(match: re.Match[str], group: str | int) -> str | None:
-    """The number of which the group has only a part, with some text around it, or None."""
+    """The number of which the group has only a part, with some text around it, or None:
+    `([0-9.]+)` matches 11 of 11,5, and 1.15 of 1.15e+03. If a pattern itself contains a mark, such
+    as the comma between two groups, the mark separates two numbers."""
     text, begin, end = match.string, match.start(group), match.end(group)
     named = _NO_LITERALS.sub("", match.re.pattern)
 

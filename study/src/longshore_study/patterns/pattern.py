@@ -114,7 +114,8 @@ def between_nodes(levels: Levels, payload: float) -> list[MemoryUse]:
 
 @dataclass(frozen=True)
 class Guideline:
-    """A rule for any machine: variants with `faster` are not slower than those with `than`."""
+    """A rule for any machine: variants with the levels `faster` are not slower than those with the
+    levels `than`, all else equal."""
 
     faster: dict[str, Any]
     than: dict[str, Any]

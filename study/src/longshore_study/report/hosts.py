@@ -60,7 +60,8 @@ def hosts_section(facts: Facts) -> Element | None:
 
 
 def _speeds(facts: Facts, side: str, used: dict[str, frozenset[str]]) -> dict[str, float]:
-    """Without launches that record no hosts, or that are alone in their cell and session."""
+    """The speed of each launch, as of launch_speeds(). Left out: launches without recorded hosts,
+    or alone in their cell and session."""
     figures = [f for f in facts.main_measured.get(side, ()) if f.key.pattern != CONTROL and used.get(f.launch)]
     groups = launch_speeds(list(grouped(figures, lambda figure: figure.key).values()))
     return {launch: math.exp(speed) for group in groups if len(group) > 1 for launch, speed in group.items()}

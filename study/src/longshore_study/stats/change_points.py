@@ -49,6 +49,7 @@ class ChangePoint:
     difference: float
     """Mean after the change minus mean before, of logarithms. A positive difference is better."""
     interval: tuple[float, float]
+    """The 95 % confidence interval of the difference."""
     p: float
     """P value that the change is within the margin, corrected for the possible positions."""
     adjusted_p: float

@@ -10,7 +10,7 @@ their session.
 import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import fmean, variance
+from statistics import fmean
 from typing import Any
 
 from longshore_study.stats import student
@@ -49,7 +49,7 @@ def paired(reference: Mapping[str, float], new: Mapping[str, float]) -> Effect:
     differences = [new[s] - reference[s] for s in sessions]
     count, centre = len(sessions), fmean(differences)
     df = count - 1
-    own = variance(differences, centre) if df else None
+    own = _variance(differences, centre) if df else None
     return Effect(
         PAIRED, centre, own, df, 1.0 / count, (count, count),
         tuple((session, d - centre) for session, d in zip(sessions, differences, strict=True)),
@@ -99,13 +99,18 @@ def stratified(reference: Mapping[str, Mapping[Any, float]], new: Mapping[str, M
     )  # fmt: skip
 
 
+def _variance(values: Sequence[float], centre: float) -> float:
+    """As statistics.variance, which computes with fractions and takes ten times as long."""
+    return math.fsum((value - centre) ** 2 for value in values) / (len(values) - 1)
+
+
 def welch(sides: Sequence[Sequence[float]], sessions: int = 1) -> tuple[float | None, float | None]:
     """Standard error and degrees of freedom of a difference of means, with one variance per side
     (Welch 1947), as a mean over sessions that have two sides each. None and None if a side has a
     single value."""
     if any(len(side) < 2 for side in sides):
         return None, None
-    parts = [variance(side) / len(side) / sessions**2 for side in sides]
+    parts = [_variance(side, fmean(side)) / len(side) / sessions**2 for side in sides]
     total = math.fsum(parts)
     if total == 0.0:
         return 0.0, float(sum(len(side) for side in sides) - 2)

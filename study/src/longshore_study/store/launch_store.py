@@ -330,7 +330,8 @@ def _why(path: Path, error: OSError) -> str:
 
 
 def process_namespace() -> str:
-    """The host and its process namespace, in which process numbers are unique."""
+    """The host and its process namespace, in which process numbers are unique. Containers may share
+    a host name but not process numbers."""
     try:
         space = f"-{Path('/proc/self/ns/pid').stat().st_ino}"
     except OSError:
@@ -339,7 +340,8 @@ def process_namespace() -> str:
 
 
 def _rename_unless_taken(temporary: Path, path: Path) -> bool:
-    """Renames a finished file unless `path` exists. Returns whether it did."""
+    """Renames a finished file unless `path` exists, so that no process replaces a stored launch.
+    Returns whether it did."""
     try:
         os.link(temporary, path)
     except FileExistsError:

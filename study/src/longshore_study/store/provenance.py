@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from longshore_study.host import elf
-from longshore_study.host.answers import output_of
+from longshore_study.host.answers import answer_of
 from longshore_study.host.machine import Machine
 from longshore_study.store.launch_store import Launch
 from longshore_study.store.whole_file import write_whole
@@ -38,6 +38,7 @@ _DEVICE_FIRMWARE = ("/sys/class/infiniband/*/fw_ver", "/sys/class/cxi/*/device/f
 _ENVIRONMENT = ("PE_ENV", "CRAY_CPE_VERSION", "CPE_VERSION", "CRAYPE_VERSION", "CRAY_MPICH_VERSION",
                 "CRAY_LIBSCI_VERSION", "CRAYPE_NETWORK_TARGET",
                 "EBROOTFOSS", "EBVERSIONFOSS", "SPACK_ENV", "CONDA_DEFAULT_ENV")  # fmt: skip
+_NOT_FOUND = 127  # of a program, by `env`
 _LIBRARY = re.compile(r"^\s*(?:(\S+) => )?(/.*) \(0x[0-9a-f]+\)$", re.MULTILINE)  # of ldd; the loader has no name
 _SECRET = re.compile(r"(\S*(?:token|secret|passw|key)\S*=)\S+", re.IGNORECASE)
 
@@ -113,8 +114,10 @@ def _build_ids(program: Program) -> dict[str, str]:
     path = Path(program.path)
     prefix = f"{program.stack} build-id" if program.stack else "build-id"
     setting = [] if program.library_path is None else ["env", f"LD_LIBRARY_PATH={program.library_path}"]
-    listed = output_of([*setting, "ldd", str(path.absolute())])
-    libraries = {name or Path(file).name: Path(file) for name, file in _LIBRARY.findall(listed)}
+    listed = answer_of([*setting, "ldd", str(path.absolute())])
+    if listed is None or listed.returncode == _NOT_FOUND:
+        return {f"{prefix} {path.name}": identity(path), f"{prefix} libraries": "not known: ldd cannot run"}
+    libraries = {name or Path(file).name: Path(file) for name, file in _LIBRARY.findall(listed.stdout)}
     return {f"{prefix} {name}": identity(file) for name, file in {path.name: path, **libraries}.items()}
 
 

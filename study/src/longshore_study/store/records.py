@@ -1,4 +1,5 @@
-"""Parses, checks and builds records: JSON objects, one per line. REQUIRED has their keys."""
+"""Parses, checks and builds records: JSON objects, one per line. REQUIRED and OPTIONAL have their
+keys."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence

@@ -45,7 +45,8 @@ class StudyReader:
         self.levels_of_externals = _union(external.between for external in externals)
         if not blocks and not externals and "pattern" not in document and "external" not in document:
             document.problem("nothing to run: a study needs at least one [[pattern]]")
-        if general.phases and blocks and not any(PATTERNS[block.program].times_phases for block in blocks):
+        is_read = not self.problems.found and (blocks or externals)
+        if general.phases and is_read and not any(PATTERNS[block.program].times_phases for block in blocks):
             settings.problem(f"phases can be timed of {_TIMED}, and the study has neither; remove 'phases'", "phases")
         return Study(
             path=self.problems.path,

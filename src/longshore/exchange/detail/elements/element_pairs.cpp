@@ -1,4 +1,4 @@
-// Prepares a strided copy for each field of a pair of boxes.
+// Prepares strided copies of the fields of a pair of boxes: one for all fields that are alike.
 #include <longshore/exchange/detail/elements/element_pairs.hpp>
 
 #include <longshore/core/bytes.hpp>

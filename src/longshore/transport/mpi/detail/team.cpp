@@ -163,19 +163,18 @@ std::string team::library_version() const {
 }
 
 // Open MPI and MPICH have functions that tell it, as extensions. Other libraries may have other ones.
-bool team::library_takes_device_memory() const {
+bool team::library_takes_device_memory(std::string_view driver) const {
   if (const auto given = environment_integer("LONGSHORE_MPI_DEVICE_MEMORY", 0, 1))
     return *given != 0;
-  for (const char* name : {"MPIX_Query_cuda_support", "MPIX_Query_rocm_support"})
-    if (auto* const query = ::dlsym(RTLD_DEFAULT, name))
-      if (reinterpret_cast<int (*)()>(query)() == 1) return true;
+  const bool is_hip = driver == "hip";
+  const char* const of_open_mpi = is_hip ? "MPIX_Query_rocm_support" : "MPIX_Query_cuda_support";
+  if (auto* const query = ::dlsym(RTLD_DEFAULT, of_open_mpi))
+    return reinterpret_cast<int (*)()>(query)() == 1;
+  const int kind = is_hip ? 2 : 0;  // MPIX_GPU_SUPPORT_HIP, MPIX_GPU_SUPPORT_CUDA
+  int takes = 0;
   if (auto* const query = ::dlsym(RTLD_DEFAULT, "MPIX_GPU_query_support"))
-    for (const int kind : {0, 2}) {  // MPIX_GPU_SUPPORT_CUDA, MPIX_GPU_SUPPORT_HIP
-      int takes = 0;
-      const auto result = reinterpret_cast<int (*)(int, int*)>(query)(kind, &takes);
-      if (result == MPI_SUCCESS && takes != 0) return true;
-    }
-  return false;
+    if (reinterpret_cast<int (*)(int, int*)>(query)(kind, &takes) != MPI_SUCCESS) takes = 0;
+  return takes != 0;
 }
 
 void team::progress() {

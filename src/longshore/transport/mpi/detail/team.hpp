@@ -58,7 +58,7 @@ class team final : public longshore::team {
 
   std::string_view transport_name() const noexcept override { return "mpi"; }
   std::string library_version() const override;
-  bool library_takes_device_memory() const override;
+  bool library_takes_device_memory(std::string_view driver) const override;
   double now() const override { return MPI_Wtime(); }
 
   void barrier() override { checked_barrier({}); }

@@ -40,7 +40,8 @@ def run(args: argparse.Namespace) -> int:
 
 
 def describe(plan: Plan, estimate: TimeEstimate, stored: list[Launch], *, others: bool = True) -> dict[str, Any]:
-    """The document of `plan --json`. `others`: also the power of other numbers of sessions."""
+    """The document of `plan --json`. `others`: also the power of other numbers of sessions, which
+    takes a second."""
     spread = spread_of(stored)
     sessions = plan.study.sessions
     power = PowerAnalysis(plan, spread)

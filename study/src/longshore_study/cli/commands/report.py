@@ -15,6 +15,7 @@ from longshore_study.cli.options import add_margin, add_where, of_file
 from longshore_study.cli.result_output import print_result, write_file
 from longshore_study.compare.comparison import CompareOptions, Comparison, compare
 from longshore_study.compare.guideline_check import GuidelineRow, check
+from longshore_study.metrics.launch_metrics import main_metric
 from longshore_study.metrics.variant_results import factors_of
 from longshore_study.patterns import CONTROL
 from longshore_study.report.best_choice_table import solo_sentence
@@ -153,8 +154,8 @@ def _selected(sides: list[Side], where: Expression | None) -> list[Side]:
 
 def _factors(row: tuple[Launch, Record]) -> dict[str, Any]:
     launch, result = row
-    metrics = frozenset(result.get("metrics") or ())
-    names = {"study": launch.study, "tag": launch.tag, "metric": metrics, "pattern": result["pattern"]}
+    metric = main_metric(result["pattern"], result["variant"], result.get("metrics") or {})
+    names = {"study": launch.study, "tag": launch.tag, "metric": metric, "pattern": result["pattern"]}
     return names | factors_of(launch, result)
 
 

@@ -230,7 +230,7 @@ def _chosen(args: argparse.Namespace) -> Iterator[Launch]:
 
 
 def _factors(row: VariantRow) -> dict[str, Any]:
-    names = {"study": row.study, "tag": row.tag, "metric": frozenset(row.metrics), "pattern": row.pattern}
+    names = {"study": row.study, "tag": row.tag, "metric": row.main, "pattern": row.pattern}
     return {**names, **row.cell, **row.variant}
 
 
