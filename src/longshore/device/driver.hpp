@@ -140,8 +140,8 @@ class device_driver {
 /// The driver of this process, or null if fields cannot lie in device memory.
 [[nodiscard]] device_driver* installed_driver() noexcept;
 
-/// Replaces the driver of this process until the next call; null stands for that of the build. Returns the
-/// argument of the call before. REQUIRES: no plan exists. The driver outlives all teams.
+/// Replaces the driver of this process until the next call; null stands for that of the build.
+/// Returns the argument of the call before. REQUIRES: no plan exists. The driver outlives all teams.
 device_driver* install_driver(device_driver* driver) noexcept;
 
 }  // namespace longshore::detail

@@ -1,5 +1,5 @@
-// The driver of devices: CUDA 12.8 and later, or HIP of ROCm 6 and later. It was compiled for both, and
-// has not yet run on a device.
+// The driver of devices: CUDA 12.8 and later, or HIP of ROCm 6 and later. It was compiled for both,
+// and has not yet run on a device.
 #include <longshore/core/error.hpp>
 #include <longshore/device/kernels.hpp>
 
@@ -43,6 +43,17 @@ void check(GPU(Error_t) result, const char* call) {
   (void)GPU(GetLastError)();
   fail(result == GPU(ErrorMemoryAllocation) ? errc::out_of_memory : errc::transport, "{}: {}", call,
        GPU(GetErrorString)(result));
+}
+
+// Whether a call failed with this error, which is not left for a later call of the program. Throws
+// for other errors.
+bool failed_with(GPU(Error_t) expected, GPU(Error_t) result, const char* call) {
+  if (result != expected) {
+    check(result, call);
+    return false;
+  }
+  (void)GPU(GetLastError)();
+  return true;
 }
 
 // Makes a device that of the thread for the life of the object.
@@ -96,7 +107,8 @@ Native native_handle(const device_handle& handle) {
   return native;
 }
 
-// Whether a call that may fail has succeeded. Its error is not left for a later call of the program.
+// Whether a call that may fail has succeeded. Its error is not left for a later call of the
+// program.
 bool has_succeeded(GPU(Error_t) result) {
   if (result != GPU(Success)) (void)GPU(GetLastError)();
   return result == GPU(Success);
@@ -111,8 +123,8 @@ const std::byte* allocation_of(const void* address) {
       has_succeeded(hipMemGetAddressRange(&first, &bytes, const_cast<void*>(address)));
   return is_found ? static_cast<const std::byte*>(first) : nullptr;
 #else
-  // Only the library of CUDA's driver knows it, to which this program is not linked. The function has
-  // existed since CUDA 12.0.
+  // Only the library of CUDA's driver knows it, to which this program is not linked. The function
+  // has existed since CUDA 12.0.
   static const auto ask = [] {
     void* found = nullptr;
     cudaDriverEntryPointQueryResult result{};
@@ -129,8 +141,8 @@ const std::byte* allocation_of(const void* address) {
 #endif
 }
 
-// A copy of a list in memory of the current device. Launches may still use a list that is destroyed:
-// Free() waits for them.
+// A copy of a list in memory of the current device. Launches may still use a list that is
+// destroyed: Free() waits for them.
 template <class T>
 std::shared_ptr<const T> on_device(const std::vector<T>& values) {
   const auto memory = device_memory(values.size() * sizeof(T));
@@ -209,12 +221,10 @@ class gpu_devices final : public device_driver {
 
   [[nodiscard]] int device_of(const void* address) override {
     pointer_attributes attributes{};
-    const auto result = GPU(PointerGetAttributes)(&attributes, address);
-    if (result == GPU(ErrorInvalidValue)) {  // some releases of HIP: not an address of a device
-      (void)GPU(GetLastError)();
+    // Some releases of HIP give this error for memory of the host.
+    if (failed_with(GPU(ErrorInvalidValue), GPU(PointerGetAttributes)(&attributes, address),
+                    GPU_LIBRARY "PointerGetAttributes"))
       return -1;
-    }
-    check(result, GPU_LIBRARY "PointerGetAttributes");
     const bool is_on_device =
         attributes.type == GPU(MemoryTypeDevice) || attributes.type == GPU(MemoryTypeManaged);
     return is_on_device ? attributes.device : -1;
@@ -235,11 +245,8 @@ class gpu_devices final : public device_driver {
     GPU_CALL(DeviceCanAccessPeer, &can, device, other);
     if (can == 0) return false;
     const chosen_device chosen(device);
-    const auto result = GPU(DeviceEnablePeerAccess)(other, 0);
-    if (result == GPU(ErrorPeerAccessAlreadyEnabled))
-      (void)GPU(GetLastError)();
-    else
-      check(result, GPU_LIBRARY "DeviceEnablePeerAccess");
+    (void)failed_with(GPU(ErrorPeerAccessAlreadyEnabled), GPU(DeviceEnablePeerAccess)(other, 0),
+                      GPU_LIBRARY "DeviceEnablePeerAccess");
     return true;
   }
 
@@ -261,7 +268,8 @@ class gpu_devices final : public device_driver {
     const chosen_device chosen(device);
     native_stream stream = nullptr;
     GPU_CALL(StreamCreateWithFlags, &stream, GPU(StreamNonBlocking));
-    return {stream, [](void* freed) { (void)GPU(StreamDestroy)(static_cast<native_stream>(freed)); }};
+    return {stream,
+            [](void* freed) { (void)GPU(StreamDestroy)(static_cast<native_stream>(freed)); }};
   }
   [[nodiscard]] device_event make_event(int device, bool for_processes) override {
     const chosen_device chosen(device);
@@ -280,12 +288,8 @@ class gpu_devices final : public device_driver {
     GPU_CALL(StreamWaitEvent, native(stream), native(event), 0);
   }
   [[nodiscard]] bool is_done(const device_event& event) override {
-    const auto result = GPU(EventQuery)(native(event));
-    if (result != GPU(ErrorNotReady))
-      check(result, GPU_LIBRARY "EventQuery");
-    else
-      (void)GPU(GetLastError)();  // else a later call of the program finds it
-    return result == GPU(Success);
+    return !failed_with(GPU(ErrorNotReady), GPU(EventQuery)(native(event)),
+                        GPU_LIBRARY "EventQuery");
   }
   void synchronise(const device_event& event) override {
     GPU_CALL(EventSynchronize, native(event));
@@ -297,7 +301,8 @@ class gpu_devices final : public device_driver {
     const chosen_device chosen(device);
     const auto* const first = allocation_of(address);
     GPU(IpcMemHandle_t) handle{};
-    if (first == nullptr || !has_succeeded(GPU(IpcGetMemHandle)(&handle, const_cast<std::byte*>(first))))
+    if (first == nullptr ||
+        !has_succeeded(GPU(IpcGetMemHandle)(&handle, const_cast<std::byte*>(first))))
       return std::nullopt;
     return handle_of(handle,
                      static_cast<std::uint64_t>(static_cast<const std::byte*>(address) - first));
@@ -376,9 +381,8 @@ class gpu_devices final : public device_driver {
 device_driver* gpu_driver() noexcept {
   static device_driver* const driver = []() -> device_driver* {
     int devices = 0;
-    if (GPU(GetDeviceCount)(&devices) == GPU(Success) && devices > 0) return new gpu_devices();
-    (void)GPU(GetLastError)();
-    return nullptr;
+    const bool has_devices = has_succeeded(GPU(GetDeviceCount)(&devices)) && devices > 0;
+    return has_devices ? new gpu_devices() : nullptr;
   }();
   return driver;
 }

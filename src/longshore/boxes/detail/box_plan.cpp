@@ -182,8 +182,8 @@ rank_memories memories_of(const layout_data& layout, std::span<const box_field_m
   return memories;
 }
 
-// Collective. Tells the neighbours the strides of this rank's memory. Each of `all` belongs to another
-// layout.
+// Collective. Tells the neighbours the strides of this rank's memory. Each of `all` belongs to
+// another layout.
 void learn_strides(messenger& neighbours, std::span<known_fields* const> all) {
   handshake_writer writer;
   for (const auto* fields : all) writer.add_values(std::span<const std::byte>(fields->told()));

@@ -74,6 +74,7 @@ exchange_plan::exchange_plan(team& ranks, plan_setup setup, plan_arguments argum
 #endif
   std::vector<carried_mover> carried;
   const auto make_movers = [&] {
+    auto* const peers = direct_peers_ ? &*direct_peers_ : nullptr;
     std::size_t number = 0;
     for (auto& program : programs) {
       auto& prepared = programs_.emplace_back();
@@ -85,13 +86,11 @@ exchange_plan::exchange_plan(team& ranks, plan_setup setup, plan_arguments argum
         waits_by_calls_ = waits_by_calls_ || !round.pairs.empty();
         if (direct_peers_) split(round);
         if (!is_mpi_carrier(by_)) cut(round);
-        auto* const peers = direct_peers_ ? &*direct_peers_ : nullptr;
-        auto made = device_ ? std::move(carried
-                                            .emplace_back(device_movers().load()(
-                                                context_, *device_, round, peers, number))
-                                            .by)
-                            : make_mover(context_, round, peers, number);
-        prepared.rounds.push_back({std::move(made), round.combines});
+        if (device_)
+          carried.push_back(device_movers().load()(context_, *device_, round, peers, number));
+        prepared.rounds.push_back(
+            {device_ ? std::move(carried.back().by) : make_mover(context_, round, peers, number),
+             round.combines});
         ++number;
       }
     }
