@@ -2,9 +2,9 @@
 """Check that all C++ includes and links go down the layers of ARCHITECTURE.md.
 
 A file includes no file of a layer above it or beside it, and no file in the folder detail/ of
-another layer; the layers of the library share detail/ of core, transport and exchange. The folders
-of bench/ have an order of the same kind. Each header that an installed header includes is installed
-too. Only a few files outside of transport/simulated/ name the simulated machine.
+another layer; the layers of the library share detail/ of core, machine, device, transport and
+exchange. The folders of bench/ have an order of the same kind. Each header that an installed header
+includes is installed too. Only a few files outside of transport/simulated/ name the simulated machine.
 
 Usage: check_layers.py [REPOSITORY]. Prints a line `file:line: message` per violation. The exit
 status is 1 if there is a violation, or if no C++ source was found. Needs only Python.
@@ -37,7 +37,7 @@ STEPS: tuple[tuple[str, ...], ...] = (
 STEP_OF = {layer: step for step, layers in enumerate(STEPS) for layer in layers}
 
 # Layers whose detail/ all higher layers of the library may include. Their users may not.
-FOUNDATIONS = ("core", "transport", "exchange")
+FOUNDATIONS = ("core", "machine", "device", "transport", "exchange")
 
 # Folders of bench/, lowest first. Folders of the same step never include each other. Only main
 # programs lie in bench/ itself. They may include all folders.

@@ -3,7 +3,6 @@
 #include "commands/commands.hpp"
 
 #include <longshore/core/error.hpp>
-#include <longshore/transport/launch/machine_file.hpp>
 #include <longshore/transport/launch/run.hpp>
 
 #include "commands/measured_machine.hpp"

@@ -1,7 +1,7 @@
 // The whole C++ interface of Longshore.
 #pragma once
 
-#include <longshore/core/requirements.hpp>  // first, so that its errors come before all others
+#include <longshore/core/error.hpp>  // first: it checks the compiler, before others meet its limits
 
 #include <longshore/aggregate/combining.hpp>
 #include <longshore/aggregate/conveyor.hpp>

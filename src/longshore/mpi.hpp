@@ -8,7 +8,7 @@
 #include <longshore/halo/cart_grid.hpp>
 #include <longshore/halo/rank_grid.hpp>
 #include <longshore/transport/launch/join.hpp>
-#include <longshore/transport/mpi/headers.hpp>
+#include <longshore/transport/mpi/detail/headers.hpp>
 #include <longshore/transport/run_options.hpp>
 #include <longshore/transport/team.hpp>
 

@@ -2,7 +2,7 @@
 // ends.
 #include <longshore/core/error.hpp>
 #include <longshore/transport/launch/run.hpp>
-#include <longshore/transport/team_attribute.hpp>
+#include <longshore/transport/team.hpp>
 #include <longshore/transport/waiter.hpp>
 
 #include <fmt/core.h>
@@ -184,7 +184,7 @@ struct stops_at_the_end {
 
 void last_rank_stops_at_the_end(team& team) {
   team.barrier();
-  longshore::detail::team_attribute<stops_at_the_end>(team).armed = team.rank() == last_rank(team);
+  team.attribute<stops_at_the_end>().armed = team.rank() == last_rank(team);
 }
 
 // The last rank stops after the run, before the communication library is finalised.

@@ -8,7 +8,7 @@ namespace longshore::python {
 /// A communicator of mpi4py, in the form that the C++ interface takes.
 struct mpi4py_communicator {
   const void* address = nullptr;  ///< of the MPI_Comm, which the Python object owns
-  /// The MPI library that mpi4py was built with, as in transport/mpi/headers.hpp; null if unknown.
+  /// The MPI library that mpi4py was built with, as in transport/mpi/detail/headers.hpp; null if unknown.
   const char* headers = nullptr;
 };
 

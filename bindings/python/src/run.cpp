@@ -12,8 +12,8 @@
 #include <longshore/core/error.hpp>
 #include <longshore/transport/launch/join.hpp>
 #include <longshore/transport/launch/run.hpp>
-#include <longshore/transport/team_attribute.hpp>
-#include <longshore/transport/wait_callback.hpp>
+#include <longshore/transport/team.hpp>
+#include <longshore/transport/waiter.hpp>
 
 #include <fmt/format.h>
 #include <nanobind/stl/optional.h>
@@ -75,7 +75,7 @@ void check_signals() {
 void check_signals_in_waits(team& ranks) {
   const nb::module_ threading = nb::module_::import_("threading");
   if (threading.attr("current_thread")().is(threading.attr("main_thread")()))
-    detail::team_attribute<wait_callback>(ranks).call = check_signals;
+    ranks.attribute<wait_callback>().call = check_signals;
 }
 
 // Keeps the runtime if ranks are processes, because communication libraries start only once in a

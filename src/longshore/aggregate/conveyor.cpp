@@ -6,7 +6,7 @@
 #include <longshore/core/error.hpp>
 #include <longshore/transport/agree_on_arguments.hpp>
 #include <longshore/transport/cost_sink.hpp>
-#include <longshore/transport/is_same_on_all_ranks.hpp>
+#include <longshore/transport/detail/is_same_on_all_ranks.hpp>
 #include <longshore/transport/stream_ends.hpp>
 
 #include <algorithm>
@@ -106,7 +106,7 @@ agreed_numbers agree(team& team, const engine_options& options, const link_count
 bool clocks_agree(team& team) {
   std::array<char, 36> boot_id{};
   std::ifstream("/proc/sys/kernel/random/boot_id").read(boot_id.data(), boot_id.size());
-  return is_same_on_all_ranks(team, boot_id) && boot_id.back() != 0;
+  return detail::is_same_on_all_ranks(team, boot_id) && boot_id.back() != 0;
 }
 
 void check_options(const engine_options& options) {

@@ -2,7 +2,7 @@
 // a unit, and views of objects as bytes.
 #pragma once
 
-#include <longshore/core/requirements.hpp>
+#include <longshore/core/detail/requirements.hpp>
 
 #include <cstddef>
 #include <span>

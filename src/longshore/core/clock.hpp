@@ -2,7 +2,7 @@
 // may have another clock, such as the clock of a network simulator.
 #pragma once
 
-#include <longshore/core/requirements.hpp>
+#include <longshore/core/detail/requirements.hpp>
 
 #include <ctime>
 

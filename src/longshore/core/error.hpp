@@ -1,7 +1,7 @@
 // The exception type of the library, with a code for programs and a message for people.
 #pragma once
 
-#include <longshore/core/requirements.hpp>
+#include <longshore/core/detail/requirements.hpp>
 
 #include <concepts>
 #include <cstddef>

@@ -2,7 +2,7 @@
 // distributions of the standard library.
 #pragma once
 
-#include <longshore/core/requirements.hpp>
+#include <longshore/core/detail/requirements.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -2,7 +2,7 @@
 #include <longshore/device/emulated.hpp>
 
 #include <longshore/core/error.hpp>
-#include <longshore/device/kernels.hpp>
+#include <longshore/device/detail/kernels.hpp>
 
 #include <fcntl.h>
 #include <sys/file.h>

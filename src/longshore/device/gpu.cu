@@ -1,7 +1,7 @@
 // The driver of devices: CUDA 12.8 and later, or HIP of ROCm 6 and later. It was compiled for both,
 // and has not yet run on a device.
 #include <longshore/core/error.hpp>
-#include <longshore/device/kernels.hpp>
+#include <longshore/device/detail/kernels.hpp>
 
 #ifdef __HIP__
 #include <hip/hip_runtime.h>

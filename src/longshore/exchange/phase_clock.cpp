@@ -1,14 +1,14 @@
 // Reads the team's clock at each change of phase.
 #include <longshore/exchange/phase_clock.hpp>
 
-#include <longshore/transport/team_attribute.hpp>
+#include <longshore/transport/team.hpp>
 
 #include <utility>
 
 namespace longshore::detail {
 
 phase_clock& phase_clock::of(team& ranks) {
-  auto& clock = team_attribute<phase_clock>(ranks);
+  auto& clock = ranks.attribute<phase_clock>();
   clock.team_ = &ranks;
   return clock;
 }

@@ -18,7 +18,7 @@ inline constexpr enum_names<2> all_names<cart_order> = {"order of a Cartesian co
 
 namespace detail {
 /// `communicator` points to an MPI_Comm. `headers` names the MPI library whose mpi.h the caller was
-/// compiled with (transport/mpi/headers.hpp).
+/// compiled with (transport/mpi/detail/headers.hpp).
 [[nodiscard]] rank_grid cart_grid(team& team, const void* communicator, const char* headers,
                                   cart_order order);
 }  // namespace detail

@@ -5,7 +5,7 @@
 #include <longshore/core/detail/joined.hpp>
 #include <longshore/core/error.hpp>
 #include <longshore/halo/detail/grid_handshake.hpp>
-#include <longshore/machine/grid_factors.hpp>
+#include <longshore/machine/detail/grid_factors.hpp>
 #include <longshore/transport/agree_on_arguments.hpp>
 
 #include <fmt/core.h>

@@ -3,7 +3,7 @@
 #include <longshore/machine/placement.hpp>
 
 #include <longshore/core/error.hpp>
-#include <longshore/machine/grid_factors.hpp>
+#include <longshore/machine/detail/grid_factors.hpp>
 
 #include <fmt/core.h>
 

@@ -3,7 +3,7 @@
 #include <longshore/machine/placement_search.hpp>
 
 #include <longshore/core/error.hpp>
-#include <longshore/machine/grid_factors.hpp>
+#include <longshore/machine/detail/grid_factors.hpp>
 
 #include <algorithm>
 #include <limits>
@@ -121,6 +121,27 @@ std::string kind_of(const dimension_order& order) {
 }
 
 }  // namespace
+
+grid_triple shape_of(const arrangement& arranged) noexcept {
+  return std::visit([](const auto& map) { return map.shape(); }, arranged);
+}
+
+grid_triple coordinates_of(const arrangement& arranged, int position) noexcept {
+  return std::visit([&](const auto& map) { return map.coordinates_of(position); }, arranged);
+}
+
+int position_at(const arrangement& arranged, const grid_triple& coordinates) noexcept {
+  return std::visit([&](const auto& map) { return map.position_at(coordinates); }, arranged);
+}
+
+level_crossing crossing_of(const arrangement& arranged, std::span<const hardware_level> levels,
+                           const halo_load& load) {
+  if (const auto* placed = std::get_if<placement>(&arranged)) {
+    placed->check(levels);
+    return crossing_of(*placed, load);
+  }
+  return crossing_of(std::get<rank_order>(arranged), levels, load);
+}
 
 std::vector<double> default_level_weights(std::span<const hardware_level> levels) {
   std::vector<double> weights(levels.size(), 1.0);

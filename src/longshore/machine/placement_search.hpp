@@ -2,16 +2,28 @@
 // search over all factorisations of every level.
 #pragma once
 
-#include <longshore/machine/arrangement.hpp>
 #include <longshore/machine/placement.hpp>
 #include <longshore/machine/placement_traffic.hpp>
 
 #include <optional>
 #include <span>
 #include <string>
+#include <variant>
 #include <vector>
 
 namespace longshore {
+
+/// A map between positions and coordinates in the grid of ranks: a placement by levels or a rank order,
+/// whichever a search finds best.
+using arrangement = std::variant<placement, rank_order>;
+
+[[nodiscard]] grid_triple shape_of(const arrangement& arranged) noexcept;
+[[nodiscard]] grid_triple coordinates_of(const arrangement& arranged, int position) noexcept;
+[[nodiscard]] int position_at(const arrangement& arranged, const grid_triple& coordinates) noexcept;
+
+[[nodiscard]] level_crossing crossing_of(const arrangement& arranged,
+                                         std::span<const hardware_level> levels,
+                                         const halo_load& load);
 
 /// The cost of a byte that crosses a level, per level from the outermost in. A level costs eight
 /// times as much as the next inner level. Eight exceeds the ratios of bandwidth between levels, so

@@ -1,7 +1,7 @@
 // Compares the closed forms of the traffic with counting message by message, exactly.
 #include <longshore/core/error.hpp>
 #include <longshore/core/random.hpp>
-#include <longshore/machine/arrangement.hpp>
+#include <longshore/machine/placement_search.hpp>
 #include <longshore/machine/placement_traffic.hpp>
 
 #include <fmt/core.h>

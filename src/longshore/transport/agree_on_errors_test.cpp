@@ -1,7 +1,7 @@
 // An error of one rank becomes an error of all ranks, which can continue with the same next call.
 #include <longshore/transport/agree_on_arguments.hpp>
 #include <longshore/transport/agree_on_errors.hpp>
-#include <longshore/transport/is_same_on_all_ranks.hpp>
+#include <longshore/transport/detail/is_same_on_all_ranks.hpp>
 #include <longshore/transport/spmd_test.hpp>
 
 #include <gtest/gtest.h>
@@ -98,9 +98,9 @@ TEST(IsSameOnAllRanks, holds_if_every_rank_passes_the_same_bytes) {
   spmd([](team& team) {
     const bool last = team.rank() == team.size() - 1;
     using text = std::array<char, 12>;
-    EXPECT_TRUE(is_same_on_all_ranks(team, text{"one"}));
-    EXPECT_EQ(is_same_on_all_ranks(team, last ? text{"onother"} : text{"one"}), team.size() == 1);
-    EXPECT_EQ(is_same_on_all_ranks(team, last ? -1 : 7), team.size() == 1);
+    EXPECT_TRUE(detail::is_same_on_all_ranks(team, text{"one"}));
+    EXPECT_EQ(detail::is_same_on_all_ranks(team, last ? text{"onother"} : text{"one"}), team.size() == 1);
+    EXPECT_EQ(detail::is_same_on_all_ranks(team, last ? -1 : 7), team.size() == 1);
     team.barrier();
   });
 }

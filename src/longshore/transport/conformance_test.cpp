@@ -6,8 +6,7 @@
 #include <longshore/machine/pages.hpp>
 #include <longshore/transport/exact_sum.hpp>
 #include <longshore/transport/spmd_test.hpp>
-#include <longshore/transport/team_attribute.hpp>
-#include <longshore/transport/wait_callback.hpp>
+#include <longshore/transport/team.hpp>
 #include <longshore/transport/waiter.hpp>
 
 #include <gtest/gtest.h>
@@ -144,11 +143,11 @@ TEST(Waiter, yields_after_a_time_and_not_after_many_spins) {
     if (team.costs() != nullptr) return;  // a wait blocks there, and nothing would wake it
     has_yielded = false;
     // A wait makes this call when it has yielded for the first time.
-    detail::team_attribute<wait_callback>(team).call = [] { has_yielded = true; };
+    team.attribute<wait_callback>().call = [] { has_yielded = true; };
     int pauses = 0;
     for (waiter wait(team, "nothing"); !has_yielded && pauses < 500; wait.pause(), ++pauses)
       sleep_for_seconds(team, 1e-4);
-    detail::team_attribute<wait_callback>(team).call = nullptr;
+    team.attribute<wait_callback>().call = nullptr;
     EXPECT_TRUE(has_yielded) << "after " << pauses << " pauses";
     team.barrier();
   });

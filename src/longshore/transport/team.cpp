@@ -48,13 +48,13 @@ void team::add_copy(int peer, std::size_t bytes) {
 }
 
 void* team::find_attribute(const std::type_info& type) const noexcept {
-  for (const attribute& candidate : attributes_)
+  for (const kept_attribute& candidate : attributes_)
     if (*candidate.type == type) return candidate.object.get();
   return nullptr;
 }
 
 void* team::add_attribute(const std::type_info& type, std::shared_ptr<void> object) {
-  return attributes_.emplace_back(attribute{&type, std::move(object)}).object.get();
+  return attributes_.emplace_back(kept_attribute{&type, std::move(object)}).object.get();
 }
 
 }  // namespace longshore

@@ -28,8 +28,6 @@ class waiter;
 namespace detail {
 class cost_sink;  // cost_sink.hpp
 struct copied_cells;
-template <std::default_initializable Attribute>
-[[nodiscard]] Attribute& team_attribute(team& ranks);
 [[noreturn]] void throw_for_narrow_sum(std::int64_t sum, std::size_t bits);
 }  // namespace detail
 
@@ -140,6 +138,16 @@ class team {
   /// failed. Waits call this function; a loop that polls memory must call it now and then.
   virtual void progress() = 0;
 
+  /// Local. This rank's attribute of type `Attribute`: state of an upper layer, which lives as long as
+  /// the team, like an attribute of an MPI communicator. One object per type, made by the first call.
+  /// Its destructor must not make collective calls.
+  template <std::default_initializable Attribute>
+  [[nodiscard]] Attribute& attribute() {
+    void* found = find_attribute(typeid(Attribute));
+    if (found == nullptr) found = add_attribute(typeid(Attribute), std::make_shared<Attribute>());
+    return *static_cast<Attribute*>(found);
+  }
+
   /// Expires when the team is destroyed.
   [[nodiscard]] std::weak_ptr<const void> lifetime() const noexcept;
 
@@ -227,16 +235,13 @@ class team {
   std::shared_ptr<const void> lifetime_;
   friend class waiter;
 
-  // See team_attribute.hpp.
-  template <std::default_initializable Attribute>
-  friend Attribute& detail::team_attribute(team& ranks);
   [[nodiscard]] void* find_attribute(const std::type_info& type) const noexcept;
   void* add_attribute(const std::type_info& type, std::shared_ptr<void> object);
-  struct attribute {
+  struct kept_attribute {
     const std::type_info* type;
     std::shared_ptr<void> object;
   };
-  std::vector<attribute> attributes_;
+  std::vector<kept_attribute> attributes_;
 };
 
 }  // namespace longshore

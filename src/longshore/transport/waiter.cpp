@@ -2,8 +2,7 @@
 // make progress, measures the waited time, and throws at the deadline.
 #include <longshore/core/error.hpp>
 #include <longshore/transport/cost_sink.hpp>
-#include <longshore/transport/team_attribute.hpp>
-#include <longshore/transport/wait_callback.hpp>
+#include <longshore/transport/team.hpp>
 #include <longshore/transport/waiter.hpp>
 
 #include <fmt/core.h>
@@ -62,7 +61,7 @@ void waiter::yield() {
   if (timeout > 0 && waited > timeout) fail_timeout(waited);
   const bool is_sleep_turn = yields_++ % yields_per_sleep == 0;
   if (is_sleep_turn)
-    if (const auto callback = detail::team_attribute<wait_callback>(team_).call) callback();
+    if (const auto callback = team_.attribute<wait_callback>().call) callback();
   if (is_sleep_turn && waited > seconds_until_sleep) {
     const timespec nap{0, sleep_nanoseconds};
     nanosleep(&nap, nullptr);

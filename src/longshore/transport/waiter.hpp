@@ -6,6 +6,14 @@
 
 namespace longshore {
 
+/// A function that long waits call, so that an interpreter can handle signals during a wait. An attribute
+/// of the team (team::attribute). A wait that has stopped spinning calls `call` now and then, in the
+/// rank's thread. An exception thrown by `call` ends the wait; the team can then only be destroyed, as
+/// after a timeout.
+struct wait_callback {
+  void (*call)() = nullptr;
+};
+
 /// Make a waiter where the wait begins, and call pause() each time the condition does not hold yet:
 ///
 ///     for (waiter wait(team, "a message on a channel", peer); !arrived(); wait.pause()) {}

@@ -4,8 +4,8 @@
 
 #include <longshore/aggregate/detail/store_item.hpp>
 #include <longshore/aggregate/item_engine.hpp>
-#include <longshore/aggregate/rank_cursors.hpp>
 #include <longshore/core/detail/min_max.hpp>
+#include <longshore/transport/detail/rank_cursors.hpp>
 
 #include <array>
 #include <cstddef>

@@ -3,7 +3,7 @@
 // "Division by invariant integers using multiplication", PLDI 1994, figure 4.1.
 #pragma once
 
-#include <longshore/core/requirements.hpp>
+#include <longshore/core/detail/requirements.hpp>
 
 #include <bit>
 #include <cassert>

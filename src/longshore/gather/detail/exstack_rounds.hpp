@@ -4,11 +4,11 @@
 
 #include <longshore/aggregate/combining.hpp>
 #include <longshore/aggregate/exstack.hpp>
-#include <longshore/aggregate/rank_cursors.hpp>
 #include <longshore/array/distribution.hpp>
 #include <longshore/core/detail/min_max.hpp>
 #include <longshore/gather/detail/engine_strategy.hpp>
 #include <longshore/gather/detail/for_each_in_range.hpp>
+#include <longshore/transport/detail/rank_cursors.hpp>
 
 #include <cstddef>
 #include <limits>

@@ -8,7 +8,7 @@
 #include <longshore/gather/detail/plan_dispatch.hpp>
 #include <longshore/gather/detail/update_by_private_copies.hpp>
 #include <longshore/machine/memory_sizes.hpp>
-#include <longshore/transport/is_same_on_all_ranks.hpp>
+#include <longshore/transport/detail/is_same_on_all_ranks.hpp>
 
 #include <optional>
 #include <type_traits>

@@ -3,7 +3,7 @@
 #include <longshore/core/environment.hpp>
 #include <longshore/sort/detail/exchange_driver.hpp>
 #include <longshore/transport/detail/fastest_by_turns.hpp>
-#include <longshore/transport/team_attribute.hpp>
+#include <longshore/transport/team.hpp>
 
 #include <algorithm>
 #include <bit>
@@ -53,7 +53,7 @@ void exchange_blocks(block_exchange& exchange, const block_counts& counts,
 exchange_strategy choose_exchange(team& team, std::size_t block_bytes, bool deterministic) {
   const auto layout = exchange_layout_of(team);
   if (layout.nodes == 1) return exchange_strategy::direct;
-  auto& [by_size, is_off] = team_attribute<kept_choices>(team);
+  auto& [by_size, is_off] = team.attribute<kept_choices>();
   if (!is_off) is_off = team.broadcast_value(environment_text("LONGSHORE_PROFILE") == "off");
   if (*is_off) return exchange_strategy::direct;
   const int size_class =

@@ -21,7 +21,7 @@ namespace longshore {
 
 namespace detail {
 /// `communicator` points to an MPI_Comm. `headers` names the MPI library whose mpi.h the caller was
-/// compiled with (transport/mpi/headers.hpp); null: unknown.
+/// compiled with (transport/mpi/detail/headers.hpp); null: unknown.
 [[nodiscard]] std::shared_ptr<team> join(const void* communicator, const char* headers,
                                          const run_options& options);
 /// For an interpreter whose program has failed: MPI_Finalize will not report teams that exist now.

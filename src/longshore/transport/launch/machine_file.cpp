@@ -1,7 +1,7 @@
 // Reads a machine file as transport simulated does.
 #include <longshore/core/error.hpp>
 #include <longshore/transport/launch/detail/find_transport.hpp>
-#include <longshore/transport/launch/machine_file.hpp>
+#include <longshore/transport/launch/run.hpp>
 
 #include <fstream>
 

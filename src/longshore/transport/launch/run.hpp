@@ -35,6 +35,10 @@ class started_transport;
 /// if `pin_by_default`, else 0.
 void read_pinning(run_options& options, bool pin_by_default);
 
+/// Throws errc::usage with file, line and remedy if `file` is no machine file of transport
+/// simulated. A build without that transport only checks that the file can be read.
+void check_machine_file(const std::string& file);
+
 /// The program of a rank: any function object that takes a team.
 using rank_function = detail::shared_function<void(team&)>;
 

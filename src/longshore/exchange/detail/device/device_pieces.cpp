@@ -1,7 +1,7 @@
 // Finds the addresses of elements.
 #include <longshore/exchange/detail/device/device_pieces.hpp>
 
-#include <longshore/device/kernels.hpp>
+#include <longshore/device/detail/kernels.hpp>
 
 #include <algorithm>
 #include <array>

@@ -7,7 +7,6 @@
 #include <longshore/transport/detail/mapped_memory.hpp>
 #include <longshore/transport/shareable_memory.hpp>
 #include <longshore/transport/team.hpp>
-#include <longshore/transport/team_attribute.hpp>
 
 #include <algorithm>
 #include <array>
@@ -80,7 +79,7 @@ class node_access {
  public:
   /// Local. Returns the object of this rank, which lives as long as the team.
   [[nodiscard]] static node_access& of(team& ranks) {
-    auto& access = team_attribute<node_access>(ranks);
+    auto& access = ranks.attribute<node_access>();
     if (!access.mappings_) access.mappings_.emplace(ranks.is_one_process(), max_kept_bytes);
     return access;
   }

@@ -3,7 +3,7 @@
 #include <longshore/machine/pages.hpp>
 #include <longshore/transport/mpi/detail/eager_limit.hpp>
 #include <longshore/transport/mpi/detail/team.hpp>
-#include <longshore/transport/team_attribute.hpp>
+#include <longshore/transport/team.hpp>
 #include <longshore/transport/waiter.hpp>
 
 #include <algorithm>
@@ -62,7 +62,7 @@ std::size_t choose_piece_bytes(longshore::team& any_team, std::span<const detail
     }
   longest_off_host = ranks.allreduce_value(longest_off_host, reduction::max);
   if (longest_off_host <= static_cast<std::int64_t>(eager_piece_bytes)) return whole_messages;
-  auto& known = detail::team_attribute<kept_choices>(ranks).by_size;
+  auto& known = ranks.attribute<kept_choices>().by_size;
   const auto size_class =
       static_cast<int>(std::bit_width(static_cast<std::uint64_t>(longest_off_host)));
   if (const auto found = known.find(size_class); found != known.end()) return found->second;

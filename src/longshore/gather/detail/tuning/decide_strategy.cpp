@@ -10,7 +10,7 @@
 #include <longshore/gather/detail/tuning/profile.hpp>
 #include <longshore/machine/memory_sizes.hpp>
 #include <longshore/transport/agree_on_arguments.hpp>
-#include <longshore/transport/team_attribute.hpp>
+#include <longshore/transport/team.hpp>
 
 #include <fmt/core.h>
 
@@ -44,7 +44,7 @@ struct team_profile {
 // Collective in the first call for a team, which reads the profile. Later calls return this
 // profile.
 team_profile& profile_of(team& team) {
-  auto& profile = team_attribute<team_profile>(team);
+  auto& profile = team.attribute<team_profile>();
   if (profile.loaded) return profile;
   // Only rank 0 reads the environment and files. All ranks throw if a value is invalid.
   std::string complaint, text, machine;

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <longshore/core/error.hpp>
-#include <longshore/transport/mpi/headers.hpp>
+#include <longshore/transport/mpi/detail/headers.hpp>
 
 #include <mpi.h>
 

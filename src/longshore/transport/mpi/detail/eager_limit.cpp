@@ -1,6 +1,6 @@
 // The eager limit of shared memory of Open MPI: its default, or what the environment sets.
 #include <longshore/transport/mpi/detail/eager_limit.hpp>
-#include <longshore/transport/mpi/headers.hpp>
+#include <longshore/transport/mpi/detail/headers.hpp>
 
 #include <charconv>
 #include <cstdlib>

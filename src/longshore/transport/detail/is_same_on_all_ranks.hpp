@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <cstring>
 
-namespace longshore {
+namespace longshore::detail {
 
 /// Collective: one allreduce of two copies of `value`. Returns whether all ranks pass equal bytes.
 template <trivially_copyable T>
@@ -23,4 +23,4 @@ template <trivially_copyable T>
   return minima == mine;
 }
 
-}  // namespace longshore
+}  // namespace longshore::detail
