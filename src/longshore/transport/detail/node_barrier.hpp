@@ -1,6 +1,6 @@
 // The barrier between the ranks of one node: a counter in memory that these ranks share. The
 // barrier also finds out whether all ranks make the same collective call. Several transports use it
-// within a node; docs/decisions.md (0005) says why the transport over MPI is one of them.
+// within a node. So does mpi, because MPI_Barrier has no deadline.
 #pragma once
 
 #include <longshore/core/bytes.hpp>
