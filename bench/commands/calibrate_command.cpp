@@ -199,7 +199,7 @@ void write(const calibrate_request& asked, const std::string& text) {
   }
   if (!(std::ofstream(asked.output) << text << std::flush))
     fail(errc::usage, "calibrate: --output: '{}' cannot be written", asked.output);
-  check_machine_file(asked.output);
+  detail::check_machine_file(asked.output);
 }
 
 void calibrate(const calibrate_request& asked, team& ranks, std::span<const pattern> patterns) {
@@ -218,7 +218,7 @@ int run_calibrate_command(std::span<const char* const> words, std::span<const pa
   return run_command([&]() -> int {
     const auto asked = parse_calibrate(words);
     if (!asked.help_text.empty()) return print_text(asked.help_text);
-    if (!asked.base.empty()) check_machine_file(asked.base);
+    if (!asked.base.empty()) detail::check_machine_file(asked.base);
     // Finds an unwritable file now, not after minutes of measuring.
     if (!asked.output.empty() && is_first_process() && !std::ofstream(asked.output, std::ios::app))
       fail(errc::usage, "calibrate: --output: '{}' cannot be written", asked.output);

@@ -1,8 +1,6 @@
 // The whole C++ interface of Longshore.
 #pragma once
 
-#include <longshore/core/error.hpp>  // first: it checks the compiler, before others meet its limits
-
 #include <longshore/aggregate/combining.hpp>
 #include <longshore/aggregate/conveyor.hpp>
 #include <longshore/aggregate/deliver.hpp>

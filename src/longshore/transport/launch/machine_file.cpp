@@ -7,7 +7,7 @@
 
 namespace longshore {
 
-void check_machine_file(const std::string& file) {
+void detail::check_machine_file(const std::string& file) {
   if (!std::ifstream(file)) fail(errc::usage, "{}: the machine file cannot be read", file);
   if (const auto found = detail::find_transport("simulated"); found.entry != nullptr)
     found.entry->check_machine_file(file);

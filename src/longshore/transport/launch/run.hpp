@@ -25,6 +25,9 @@ namespace detail {
 class started_transport;
 /// Whether all ranks of a transport live in one process, so that no launcher starts them.
 [[nodiscard]] bool is_one_process(std::string_view transport) noexcept;
+/// Throws errc::usage with file, line and remedy if `file` is no machine file of transport
+/// simulated. A build without that transport only checks that the file can be read.
+void check_machine_file(const std::string& file);
 }  // namespace detail
 
 /// Options from the environment: LONGSHORE_TRANSPORT, LONGSHORE_RANKS, LONGSHORE_RANKS_PER_NODE,
@@ -34,10 +37,6 @@ class started_transport;
 /// Sets options.pin and options.compact from LONGSHORE_PIN. The default of LONGSHORE_PIN is scatter
 /// if `pin_by_default`, else 0.
 void read_pinning(run_options& options, bool pin_by_default);
-
-/// Throws errc::usage with file, line and remedy if `file` is no machine file of transport
-/// simulated. A build without that transport only checks that the file can be read.
-void check_machine_file(const std::string& file);
 
 /// The program of a rank: any function object that takes a team.
 using rank_function = detail::shared_function<void(team&)>;
