@@ -62,7 +62,7 @@ void add(std::optional<std::size_t>& sum, std::optional<std::size_t> bytes) {
 }
 
 // Adds the part of one mapping that lies in [begin, end), at least a page.
-void add_mapping(page_facts& facts, const detail::mapping& mapping, std::uintptr_t begin,
+void add_page_counts(page_facts& facts, const detail::mapping& mapping, std::uintptr_t begin,
                  std::uintptr_t end) {
   const std::uintptr_t from = std::max(begin, mapping.begin), to = std::min(end, mapping.end);
   const bool whole = from == mapping.begin && to == mapping.end;
@@ -173,7 +173,7 @@ page_facts inspect_pages(const void* data, std::size_t bytes, std::size_t max_sa
     facts.resident_bytes = facts.transparent_huge_bytes = facts.explicit_huge_bytes = 0;
   std::size_t largest = 0;
   for (const auto& mapping : mappings) {
-    add_mapping(facts, mapping, begin, end);
+    add_page_counts(facts, mapping, begin, end);
     if (const std::size_t size = std::min(end, mapping.end) - std::max(begin, mapping.begin);
         size > largest)
       largest = size, facts.page_bytes_of_kernel = mapping.page_bytes;
