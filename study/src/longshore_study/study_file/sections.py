@@ -1,13 +1,13 @@
 """Reads and checks the tables of a study file: from TOML to the dataclasses of study.py."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from longshore_study.base.errors import suggestion
 from longshore_study.base.expression import Expression, ExpressionError, canonical_name, parse
 from longshore_study.patterns import FACTORS_BETWEEN_LAUNCHES, PATTERNS
-from longshore_study.patterns.pattern import LARGEST_RANKS, Factor, Guideline
+from longshore_study.patterns.pattern import LARGEST_RANKS, WORK, Factor, Guideline, free_text
 from longshore_study.study_file import environment_variables
 from longshore_study.study_file.hypothesis_reader import read_hypothesis
 from longshore_study.study_file.launcher_reader import read_launcher, read_states
@@ -16,13 +16,15 @@ from longshore_study.study_file.machine_reader import MachineReader
 from longshore_study.study_file.metric_reader import METRIC_KEYS, read_metric
 from longshore_study.study_file.step_reader import read_steps
 from longshore_study.study_file.study import VERIFICATIONS, External, LaunchSettings, PatternBlock, Study, placeholders
-from longshore_study.study_file.toml_positions import Path as KeyPath
 from longshore_study.study_file.toml_values import Problems, TomlTable, listed, shown
 
 SECTIONS = ("study", "pattern", "external", "launcher", "bound", "guideline", "step", "hypothesis", "states")
 STUDY_KEYS = ("name", "description", "seed", "sessions", "margin")
 BLOCK_KEYS = ("launches", "repetitions", "warmup", "timeout_seconds")  # in [study]; a block may override them
 PATTERN_KEYS = ("verify", "phases")  # as BLOCK_KEYS, but not for external programs
+ENVIRONMENT = "environment"
+BETWEEN = {**FACTORS_BETWEEN_LAUNCHES, ENVIRONMENT: free_text(WORK)}
+"""The factors between launches of every program. The levels of `environment` are tables."""
 _LONGEST_LIST = 1000
 _TIMED = " and ".join(name for name, pattern in PATTERNS.items() if pattern.times_phases)
 
@@ -107,7 +109,7 @@ class StudyReader:
         keys = ("name", "command", "format", "launch", "optional", "ranks_per_node", "between", "exclude")
         block.known_keys((*keys, *METRIC_KEYS, *BLOCK_KEYS), "key in [[external]]")
         command = block.texts("command", required=True)
-        betweens = [self.external_between(table) for table in _betweens(block)]
+        betweens = [_external_between(table) for table in _betweens(block)]
         between = _union(betweens)
         for index, argument in enumerate(command):
             for name in placeholders(argument):
@@ -142,77 +144,74 @@ class StudyReader:
         for program in [pattern] if pattern else PATTERNS:
             for name, factor in PATTERNS[program].factors.items():
                 known.setdefault(name, []).append(factor)
+        known |= {name: [factor] for name, factor in BETWEEN.items()}
         sides = []
         for side in ("faster", "than"):
             levels = block.table(side)
             if side in block and not levels.content:
                 levels.problem(f"'{side}' is empty; it names factor levels, as {{ mode = \"waitall\" }}")
-            for name, value in levels.content.items():
-                self.guideline_level(known, name, value, levels)
-            sides.append({canonical_name(name): _level(value) for name, value in levels.content.items()})
+            sides.append({canonical_name(name): self.guideline_level(known, name, levels) for name in levels.content})
         if sides[0] and sides[0] == sides[1]:
             block.problem("'faster' and 'than' are the same; a guideline compares two different things", "than")
         return Guideline(sides[0], sides[1], block.fraction("tolerance", 0.05), pattern)
 
-    def guideline_level(self, known: dict[str, list[Factor]], name: str, value: Any, levels: TomlTable) -> None:
-        if name == "environment":
-            self.environment([value], (*levels.where, name))  # a single level, not a list of levels
-            return
-        if value in self.levels_of_externals.get(canonical_name(name), ()):
-            return
-        if name in FACTORS_BETWEEN_LAUNCHES:
-            known = {**known, name: [FACTORS_BETWEEN_LAUNCHES[name]]}
-        if canonical_name(name) not in known:
-            names = {**known, **FACTORS_BETWEEN_LAUNCHES, "environment": [], **self.levels_of_externals}
-            if canonical_name(name) in names:
-                of_externals = (shown(level) for level in self.levels_of_externals[canonical_name(name)])
-                levels.problem(f"{name}: no [[external]] has the level {shown(value)}{listed(of_externals)}", name)
-            else:
-                levels.problem(f"unknown factor '{name}'{suggestion(name, names) or listed(names)}", name)
-        elif all(_factor_problem(factor, value) for factor in known[canonical_name(name)]):
-            levels.problem(f"{name}: {_factor_problem(known[canonical_name(name)][0], value)}", name)
+    def guideline_level(self, known: Mapping[str, Sequence[Factor]], name: str, levels: TomlTable) -> Any:
+        value, factor = levels.content[name], canonical_name(name)
+        if factor == ENVIRONMENT:
+            return _environments(levels, [value])[0]  # a single level, not a list of levels
+        of_externals = self.levels_of_externals.get(factor, [])
+        if value in of_externals:
+            return value
+        if factor in known:
+            if all(_factor_problem(one, value) for one in known[factor]):
+                levels.problem(f"{name}: {_factor_problem(known[factor][0], value)}", name)
+        elif of_externals:
+            among = listed(map(shown, of_externals))
+            levels.problem(f"{name}: no [[external]] has the level {shown(value)}{among}", name)
+        else:
+            names = {**known, **self.levels_of_externals}
+            levels.problem(f"unknown factor '{name}'{suggestion(name, names) or listed(names)}", name)
+        return value
 
     def between(self, table: TomlTable, factors: Mapping[str, Factor], program: str) -> dict[str, list[Any]]:
-        others = {name: given for name, given in table.content.items() if name != "environment"}
-        environment = self.environment(table.content.get("environment", [{}]), (*table.where, "environment"))
-        among = {**factors, **FACTORS_BETWEEN_LAUNCHES}
-        found = _factors(TomlTable(self.problems, others, table.where), among, program)
+        found = _factors(table, {**factors, **BETWEEN}, program)
         found.setdefault("transport", ["threads"])
         if "ranks" not in found and not ("nodes" in found and found["transport"] == [SIMULATED]):
             table.problem("the number of ranks is missing; write between = { ranks = [2] }")
-        return {**found, "environment": environment}
+        found[ENVIRONMENT] = found.pop(ENVIRONMENT, [{}])  # the last factor, which decides on the order of launches
+        return found
 
-    def external_between(self, table: TomlTable) -> dict[str, list[Any]]:
-        """Factors of an external program. Any name is allowed; levels are numbers and texts."""
-        environment = self.environment(table.content.get("environment", [{}]), (*table.where, "environment"))
-        found: dict[str, list[Any]] = {}
-        for name, given in table.content.items():
-            if name == "environment":
-                continue
+
+def _external_between(table: TomlTable) -> dict[str, list[Any]]:
+    """Factors of an external program. Any name is allowed; levels are numbers and texts."""
+    found: dict[str, list[Any]] = {}
+    for name, given in table.content.items():
+        if name in BETWEEN:
+            levels = _levels(table, name, BETWEEN[name])
+        else:
             levels = given if isinstance(given, list) else [given]
-            if name in FACTORS_BETWEEN_LAUNCHES:
-                levels = _levels(table, name, FACTORS_BETWEEN_LAUNCHES[name])
-            elif not levels or any(isinstance(level, dict | list) for level in levels):
+            if not levels or any(isinstance(level, dict | list) for level in levels):
                 table.problem(f"{name} must be a list of numbers or texts, found {shown(given)}", name)
-            found[canonical_name(name)] = levels
-        return {**found, "environment": environment}
+        found[canonical_name(name)] = levels
+    found[ENVIRONMENT] = found.pop(ENVIRONMENT, [{}])
+    return found
 
-    def environment(self, given: Any, where: KeyPath) -> list[environment_variables.Level]:
-        levels = given if isinstance(given, list) else [given]
-        found: list[environment_variables.Level] = []
-        for index, level in enumerate(levels):
-            if not isinstance(level, dict):
-                what = f'environment: {shown(level)} is no table such as {{ NAME = "value" }}'
-                self.problems.add((*where, index), what)
-                continue
-            table = TomlTable(self.problems, level, (*where, index))
-            values = environment_variables.read(level, table.problem)
-            if values in found:
-                table.problem(f"environment: {shown(values)} is given twice")
-            found.append(values)
-        if not found and not levels:
-            self.problems.add(where, "environment has no levels; write {} for the unchanged environment")
-        return found or [{}]
+
+def _environments(table: TomlTable, levels: list[Any]) -> list[environment_variables.Level]:
+    found: list[environment_variables.Level] = []
+    for index, level in enumerate(levels):
+        if not isinstance(level, dict):
+            what = f'environment: {shown(level)} is no table such as {{ NAME = "value" }}'
+            table.problem(what, ENVIRONMENT, index)
+            continue
+        inside = TomlTable(table.problems, level, (*table.where, ENVIRONMENT, index))
+        values = environment_variables.read(level, inside.problem)
+        if values in found:
+            inside.problem(f"environment: {shown(values)} is given twice")
+        found.append(values)
+    if not levels:
+        table.problem("environment has no levels; write {} for the unchanged environment", ENVIRONMENT)
+    return found or [{}]
 
 
 def _betweens(block: TomlTable) -> list[TomlTable]:
@@ -252,8 +251,7 @@ def _factors(table: TomlTable, known: Mapping[str, Factor], program: str) -> dic
     for name in table.content:
         factor = known.get(canonical_name(name))
         if factor is None:
-            misplaced = name in (*FACTORS_BETWEEN_LAUNCHES, "environment")
-            move = " (it varies between launches: move it to between)" if misplaced else ""
+            move = " (it varies between launches: move it to between)" if name in BETWEEN else ""
             hint = move or suggestion(name, known) or listed(known)
             table.problem(f"unknown factor '{name}' of {program}{hint}", name)
             continue
@@ -263,6 +261,8 @@ def _factors(table: TomlTable, known: Mapping[str, Factor], program: str) -> dic
 
 def _levels(table: TomlTable, name: str, factor: Factor) -> list[Any]:
     given = table.content[name]
+    if name == ENVIRONMENT:
+        return _environments(table, given if isinstance(given, list) else [given])
     single = not isinstance(given, list) or (
         factor.numbers_in_one > 1 and bool(given) and not any(isinstance(item, list) for item in given)
     )
@@ -323,11 +323,6 @@ def _factor_problem(factor: Factor, level: Any) -> str | None:
             for number in numbers
         )
     return None if fits else f"{shown(level)} is not {factor.allowed()}{near}"
-
-
-def _level(value: Any) -> Any:
-    """A level as in a launch, where the environment variables are texts."""
-    return environment_variables.read(value, lambda *_: None) if isinstance(value, dict) else value
 
 
 def _import_formats() -> list[str]:

@@ -3,8 +3,8 @@
 import argparse
 from dataclasses import asdict
 
-from longshore_study.base.errors import EXIT_OK, LongshoreError
-from longshore_study.cli.options import from_1
+from longshore_study.base.errors import LongshoreError
+from longshore_study.cli.options import whole_number
 from longshore_study.cli.result_output import print_result
 from longshore_study.host import binding
 from longshore_study.host.bench_program import find_bench
@@ -23,7 +23,9 @@ _MARKS = {"ok": ("ok", "green"), WARN: ("WARN", "bold yellow"), UNKNOWN: ("?", "
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--ranks", type=from_1("--ranks"), metavar="N", help="how many ranks a study will use here")
+    parser.add_argument(
+        "--ranks", type=whole_number("--ranks"), metavar="N", help="the ranks that a study will use here"
+    )
     parser.add_argument("--no-measure", action="store_true", help="only read; do not load the cores for a second")
 
 
@@ -40,8 +42,7 @@ def run(args: argparse.Namespace) -> int:
     warnings = sum(result.state == WARN for result in results)
     findings = [asdict(result) for result in results]
     document = {"schema": 1, **python_and_system(), "warnings": warnings, "findings": findings}
-    print_result(args, lambda: document, lambda: _print(results, warnings))
-    return EXIT_OK
+    return print_result(args, lambda: document, lambda: _print(results, warnings))
 
 
 def _bench() -> str | None:

@@ -1,6 +1,7 @@
 """`longshore guidelines`: checks rules between the variants of one tag."""
 
 import argparse
+from functools import partial
 
 from longshore_study.base.errors import UsageError
 from longshore_study.cli.result_output import print_result
@@ -35,8 +36,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     side = selection.sides(Store(args.store), [args.tag], args.study)[0]
     findings = check(side, more=_of_file(args.file) if args.file else ())
-    print_result(args, lambda: guideline_table.document(findings), lambda: guideline_table.render(findings))
-    return findings.exit_status
+    document, render = partial(guideline_table.document, findings), partial(guideline_table.render, findings)
+    return print_result(args, document, render, findings.exit_status)
 
 
 def _of_file(path: str) -> list[Guideline]:

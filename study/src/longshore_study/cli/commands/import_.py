@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from longshore_study.base.durations import today
-from longshore_study.base.errors import EXIT_OK, LongshoreError, UsageError
+from longshore_study.base.errors import LongshoreError, UsageError
+from longshore_study.base.groups import grouped
 from longshore_study.base.terminal import count
 from longshore_study.base.units import unit_of
-from longshore_study.cli.options import from_1
+from longshore_study.cli.options import whole_number
 from longshore_study.cli.result_output import print_result
 from longshore_study.importers import formats
 from longshore_study.importers.imported import Columns, Imported, MetricChoice, Options
@@ -59,7 +60,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--study", help="name of the study in the store (default: the format)")
     parser.add_argument("--partial", action="store_true", help="accept an output that was cut short, and mark it")
     for option in ("--ranks-per-node", "--ranks"):
-        parser.add_argument(option, type=from_1(option), metavar="N", help="if the output does not tell")
+        parser.add_argument(option, type=whole_number(option), metavar="N", help="if the output does not tell")
     parser.add_argument(
         "--factor", metavar="NAME=LEVEL", action="append", default=[],
         help="a setting on which the figures depend, if the output does not tell; may be repeated",
@@ -150,25 +151,20 @@ def run(args: argparse.Namespace) -> int:
         sessions = len({(candidate.tag, candidate.session) for candidate in candidates})
         rows, where = _by_file(rows), f"{study}, {named}, {count(sessions, 'session')}"
     document = {"schema": 1, "study_tag_session": where, "rows": rows}
-    print_result(args, lambda: document, lambda: _print(rows, where))
-    return EXIT_OK
+    return print_result(args, lambda: document, lambda: _print(rows, where))
 
 
 def _by_file(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Merges the rows of the runs of each file into one row."""
-    files: dict[str, dict[str, Any]] = {}
-    for row in rows:
-        of_file = files.setdefault(row["file"], {"file": row["file"], "figures": 0, "warnings": [], "stored": False})
-        if row["stored"]:
-            of_file["figures"] += row["figures"]
-            of_file["stored"] = True
-            of_file["warnings"] += row["warnings"]
-        else:
-            of_file["known"] = of_file.get("known", 0) + 1
-    for of_file in files.values():
-        if known := of_file.pop("known", 0):
-            of_file["warnings"].append(f"{of_file['file']}: {count(known, 'run')} already stored; not stored again")
-    return list(files.values())
+    merged = []
+    for file, of_file in grouped(rows, lambda row: row["file"]).items():
+        new = [row for row in of_file if row["stored"]]
+        warnings = [warning for row in new for warning in row["warnings"]]
+        if known := len(of_file) - len(new):
+            warnings.append(f"{file}: {count(known, 'run')} already stored; not stored again")
+        figures = sum(row["figures"] for row in new)
+        merged.append({"file": file, "figures": figures, "warnings": warnings, "stored": bool(new)})
+    return merged
 
 
 def _options(args: argparse.Namespace, format_name: str) -> Options:
