@@ -354,20 +354,16 @@ def _rename_unless_taken(temporary: Path, path: Path) -> bool:
 
 
 def _write_beside_and_rename(folder: Path, stem: str, content: bytes) -> Path:
-    path = folder / f"{stem}.jsonl"
-    attempt = 1
-    while path.exists():
-        if path.read_bytes() == content:
-            return path
-        attempt += 1
-        path = folder / f"{stem}.{attempt}.jsonl"
     temporary = folder / f".{stem[:100]}.{process_namespace()}.{os.getpid()}.tmp"
+    path, attempt = folder / f"{stem}.jsonl", 1
     try:
         with temporary.open("wb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        while not _rename_unless_taken(temporary, path):  # another process has just taken the name
+        while not _rename_unless_taken(temporary, path):
+            if path.read_bytes() == content:
+                return path
             attempt += 1
             path = folder / f"{stem}.{attempt}.jsonl"
     finally:

@@ -30,7 +30,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    bench = _bench()
+    try:
+        bench: str | None = find_bench()
+    except LongshoreError:
+        bench = None  # the other checks do not need longshore-bench
     results = examine(Machine(), args.ranks) + binding.topology_and_binding(
         binding.ask(bench) if bench else None, args.ranks
     )
@@ -43,13 +46,6 @@ def run(args: argparse.Namespace) -> int:
     findings = [asdict(result) for result in results]
     document = {"schema": 1, **python_and_system(), "warnings": warnings, "findings": findings}
     return print_result(args, lambda: document, lambda: _print(results, warnings))
-
-
-def _bench() -> str | None:
-    try:
-        return find_bench()
-    except LongshoreError:
-        return None  # the other checks do not need longshore-bench
 
 
 def _print(results: list[CheckResult], warnings: int) -> None:

@@ -84,11 +84,7 @@ def run(args: argparse.Namespace) -> int:
         return _export_comparison(args, store)
     chosen = selection.named_sessions(store, args.names)
 
-    def read(*, samples: bool) -> Iterator[Launch]:
-        for study, tag, session in chosen:
-            yield from store.launches(study, tag, session, samples=samples)
-
-    (launches,), where = on_hosts([list(read(samples=False))], args.where)
+    (launches,), where = on_hosts([[one for names in chosen for one in store.launches(*names)]], args.where)
     paths = {launch.path for launch in launches}
     measured = measure(launches, metrics=("all",))
     if where is not None:
@@ -96,7 +92,8 @@ def run(args: argparse.Namespace) -> int:
         measured.figures = [figure for figure in measured.figures if figure.key in kept]
 
     def samples() -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
-        return _samples((launch for launch in read(samples=True) if launch.path in paths), where)
+        read = (one for names in chosen for one in store.launches(*names, samples=True) if one.path in paths)
+        return _samples(read, where)
 
     if args.purpose:  # tags stand in the order of the command line
         measured.figures.sort(key=lambda figure: [name != figure.tag for name in args.names])

@@ -131,17 +131,21 @@ def run(args: argparse.Namespace) -> int:
             if equal and not is_series:
                 warnings.append(f"{run} has the figures of {equal}, to the last digit")
             cell_text = json.dumps(imported.cell, sort_keys=True)
-            envelope = {
+            envelope: Record = {
                 "study": study, "tag": candidate.tag, "session": candidate.session, "cell": imported.cell,
                 "launch_id": candidate.launch_id, "content_id": candidate.content_id,
                 "launch_index": launch_counts[cell_text], "exit_status": 0,
+                "source": f"import {format_name}" if imported.aggregate else "longshore-bench",
+                "imported_from": candidate.file.name, "partial": imported.why_incomplete,
             }  # fmt: skip
+            known = {"started": imported.started, "steps": imported.steps}
+            envelope |= {name: value for name, value in known.items() if value}
             number = stored.counts[candidate.tag, candidate.session] + launch_counts.total() + 1
-            store.write_launch(envelope | _origin(format_name, candidate.file, imported), imported.lines, number)
+            store.write_launch(envelope, imported.lines, number)
             launch_counts[cell_text] += 1
         place = f"run {candidate.number}" + ("" if len(args.files) == 1 else f" of {candidate.file}")
-        for known in (candidate.launch_id, candidate.content_id):
-            stored.places.setdefault((candidate.tag, known), place)
+        for digest in (candidate.launch_id, candidate.content_id):
+            stored.places.setdefault((candidate.tag, digest), place)
         figures = _figure_count(imported)
         rows.append({"file": str(candidate.file), "figures": figures, "warnings": warnings, "stored": not same})
     where = f"{study}, tag {args.tag}, session {session}"
@@ -237,13 +241,6 @@ class _Stored:
 
 def _meaning(metric: Record) -> tuple[str, str]:
     return unit_of(str(metric.get("unit", ""))).dimension, str(metric.get("better", "higher"))
-
-
-def _origin(format_name: str, path: Path, imported: Imported) -> dict[str, Any]:
-    source = f"import {format_name}" if imported.aggregate else "longshore-bench"
-    origin = {"source": source, "imported_from": path.name, "partial": imported.why_incomplete}
-    known = {"started": imported.started, "steps": imported.steps}
-    return origin | {name: value for name, value in known.items() if value}
 
 
 def _metric_choice(args: argparse.Namespace, format_name: str) -> MetricChoice | None:

@@ -134,15 +134,15 @@ def _selected(sides: list[Side], where: Expression | None) -> list[Side]:
         return sides
     kept, where = on_hosts([side.launches for side in sides], where)
     rows = [(one, result) for launches in kept for one in launches for result in one.results]
+    chosen = {id(result) for _, result in rows}
     if where is not None:
         measured = [row for row in rows if row[1]["pattern"] != CONTROL]
-        chosen = {id(result) for _, result in where.select(measured, _factors)}
-        rows = [(one, result) for one, result in rows if result["pattern"] == CONTROL or id(result) in chosen]
-    results = grouped(rows, lambda row: row[0].path)
+        chosen -= {id(result) for _, result in measured}
+        chosen |= {id(result) for _, result in where.select(measured, _factors)}
     selected = []
     for side, launches in zip(sides, kept, strict=True):
-        found = [replace(one, results=[r for _, r in results[one.path]]) for one in launches if one.path in results]
-        selected.append(replace(side, launches=found))
+        found = [replace(one, results=[row for row in one.results if id(row) in chosen]) for one in launches]
+        selected.append(replace(side, launches=[one for one in found if one.results]))
     return selected
 
 
