@@ -54,6 +54,10 @@ class Launch:
     envelope: Record = field(default_factory=dict)
 
     @property
+    def key(self) -> tuple[str, int]:
+        return self.cell_id, self.launch_index
+
+    @property
     def source(self) -> str:
         return str(self.envelope.get("source", "longshore-bench"))
 
@@ -138,8 +142,7 @@ class Store:
         """For the (cell_id, launch_index) of each stored launch: whether any attempt succeeded."""
         done: dict[tuple[str, int], bool] = {}
         for launch in self.launches(study, tag, session):
-            key = (launch.cell_id, launch.launch_index)
-            done[key] = done.get(key, False) or launch.problem is None
+            done[launch.key] = done.get(launch.key, False) or launch.problem is None
         return done
 
     def names(self) -> list[tuple[str, str, str]]:

@@ -11,12 +11,12 @@ from longshore_study.patterns import FACTORS_BETWEEN_LAUNCHES, PATTERNS
 from longshore_study.patterns.pattern import LARGEST_RANKS, WORK, Factor, Guideline, free_text
 from longshore_study.study_file import environment_variables
 from longshore_study.study_file.hypothesis_reader import read_hypothesis
-from longshore_study.study_file.launcher_reader import read_launcher, read_states
+from longshore_study.study_file.launcher_reader import check_placeholders, read_launcher, read_states
 from longshore_study.study_file.machine_reader import TRANSPORT as SIMULATED
 from longshore_study.study_file.machine_reader import read_machines
 from longshore_study.study_file.metric_reader import METRIC_KEYS, read_metric
 from longshore_study.study_file.step_reader import read_steps
-from longshore_study.study_file.study import VERIFICATIONS, External, LaunchSettings, PatternBlock, Study, placeholders
+from longshore_study.study_file.study import VERIFICATIONS, External, LaunchSettings, PatternBlock, Study
 from longshore_study.study_file.toml_values import TomlTable, listed, shown
 
 SECTIONS = ("study", "pattern", "external", "launcher", "bound", "guideline", "step", "hypothesis", "states")
@@ -108,11 +108,7 @@ def _external(block: TomlTable, general: LaunchSettings) -> list[External]:
     command = block.texts("command", required=True)
     betweens = [_external_between(table) for table in _betweens(block)]
     between = union_of(betweens)
-    for index, argument in enumerate(command):
-        for name in placeholders(argument):
-            if name not in between and name != "output":
-                what = f"'{{{name}}}' in the command is not a factor of between"
-                block.problem(f"{what}{suggestion(name, between)}", "command", index)
+    check_placeholders(block, "command", command, between)
     launch = block.flag("launch")
     if launch and not all("ranks" in table for table in betweens):
         block.problem("launch = true needs a number of ranks; write between = { ranks = [2] }")

@@ -4,6 +4,7 @@ import argparse
 from dataclasses import asdict
 
 from longshore_study.base.errors import LongshoreError
+from longshore_study.base.terminal import print_line
 from longshore_study.cli.options import whole_number
 from longshore_study.cli.result_output import print_result
 from longshore_study.host import binding
@@ -49,15 +50,10 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _print(results: list[CheckResult], warnings: int) -> None:
-    from rich.console import Console  # noqa: PLC0415
-    from rich.text import Text  # noqa: PLC0415
-
-    console = Console(soft_wrap=True, highlight=False)
     width = max(len(result.check) for result in results)
     for result in results:
         mark, style = _MARKS[result.state]
-        line = Text(f"{mark:<5}", style=style) + Text(f"{result.check:<{width}}  {result.value}", style="")
-        console.print(line)
+        print_line(f"{mark:<5}{result.check:<{width}}  {result.value}", style)
         if result.advice:
-            console.print(Text(f"{'':<5}{'':<{width}}  -> {result.advice}"))
+            print(f"{'':<5}{'':<{width}}  -> {result.advice}")
     print(f"\n{warnings} of {len(results)} checks warn" if warnings else "\nno warnings")

@@ -54,9 +54,8 @@ def _session(target: Target, study: Study | None) -> dict[str, Any]:
     plan = _plan(target, study)
     best: dict[tuple[str, int], Launch] = {}
     for launch in target.launches():
-        key = _key(launch)
-        if key not in best or best[key].problem is not None:
-            best[key] = launch
+        if launch.key not in best or best[launch.key].problem is not None:
+            best[launch.key] = launch
     order = plan.order(target.session) if plan else []
     planned = {launch.key for launch in order} if plan else best.keys()
     lacking = Counter(launch.cell.cell_id for launch in order if launch.key not in best)
@@ -70,7 +69,7 @@ def _session(target: Target, study: Study | None) -> dict[str, Any]:
         "recorded": len(good & planned),
         "nothing_to_run": len(skipped & planned),
         "failed": [
-            {"cell": f.cell, "launch": f.launch_index, "problem": f.problem, "planned": _key(f) in planned}
+            {"cell": f.cell, "launch": f.launch_index, "problem": f.problem, "planned": f.key in planned}
             for f in failed
         ],
         "planned": len(order) if plan else None,
@@ -79,10 +78,6 @@ def _session(target: Target, study: Study | None) -> dict[str, Any]:
         "missing_cells": [{"cell": plan.labels[cell], "launches": n} for cell, n in lacking.items()] if plan else [],
         "jobs": [_job(row) for row in submitted_jobs(target)],
     }
-
-
-def _key(launch: Launch) -> tuple[str, int]:
-    return launch.cell_id, launch.launch_index
 
 
 def _job(row: dict[str, Any]) -> dict[str, Any]:
