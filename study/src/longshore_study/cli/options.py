@@ -62,12 +62,12 @@ def comparison_options(args: argparse.Namespace, metrics: tuple[str, ...] = ()) 
     )
 
 
-def whole_number(option: str, least: int = 1) -> Callable[[str], int]:
-    """Reads the value of an option. Its errors name the option."""
+def whole_number(option: str) -> Callable[[str], int]:
+    """Reads the value of an option: a whole number from 1. Its errors name the option."""
 
     def read(text: str) -> int:
-        if not text.isdecimal() or int(text) < least:
-            raise UsageError(f"{option} must be a whole number, at least {least}, not {text}")
+        if not text.isdecimal() or int(text) < 1:
+            raise UsageError(f"{option} must be a whole number, at least 1, not {text}")
         return int(text)
 
     return read

@@ -18,8 +18,8 @@ _PAGE = "docs/reference/machine-file.md describes machine files"
 
 
 def read_machines(table: TomlTable, between: dict[str, list[Any]], paths: dict[str, str]) -> dict[str, MachineFile]:
-    """The machines of `table` of a block, by name. Replaces the paths in `between` by the names.
-    `paths` has the first file with each name in the study file, and gets those of this table."""
+    """The machines of one table of `between`, by name. Replaces the paths in `between` by names.
+    `paths` collects the machine files of the study file by name, to find two with the same name."""
     simulated = TRANSPORT in between["transport"]
     if "machine" not in between:
         if simulated:

@@ -25,7 +25,8 @@ BLOCK_KEYS = ("launches", "repetitions", "warmup", "timeout_seconds")  # in [stu
 PATTERN_KEYS = ("verify", "phases")  # as BLOCK_KEYS, but not for external programs
 ENVIRONMENT = "environment"
 BETWEEN = {**FACTORS_BETWEEN_LAUNCHES, ENVIRONMENT: free_text(WORK)}
-"""The factors between launches of every program. The levels of `environment` are tables."""
+"""The factors between launches of every program. The levels of `environment` are tables, which
+`_environments` reads."""
 _LONGEST_LIST = 1000
 _TIMED = " and ".join(name for name, pattern in PATTERNS.items() if pattern.times_phases)
 
@@ -179,7 +180,7 @@ def _between(table: TomlTable, factors: Mapping[str, Factor], program: str) -> d
     found.setdefault("transport", ["threads"])
     if "ranks" not in found and not ("nodes" in found and found["transport"] == [SIMULATED]):
         table.problem("the number of ranks is missing; write between = { ranks = [2] }")
-    found[ENVIRONMENT] = found.pop(ENVIRONMENT, [{}])  # the last factor, which decides on the order of launches
+    found[ENVIRONMENT] = found.pop(ENVIRONMENT, [{}])  # the last: the order of factors is that of launches
     return found
 
 

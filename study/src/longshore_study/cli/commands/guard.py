@@ -17,7 +17,7 @@ from longshore_study.base.errors import EXIT_OK, EXIT_REGRESSED, EXIT_UNDECIDED,
 from longshore_study.base.json_values import attributes
 from longshore_study.base.terminal import count
 from longshore_study.cli.commands.report import facts_of
-from longshore_study.cli.options import add_margin, add_output, whole_number
+from longshore_study.cli.options import add_margin, add_output
 from longshore_study.cli.result_output import print_result, write_file
 from longshore_study.execution.launch_runner import EXIT_LAUNCH_FAILED, remaining
 from longshore_study.execution.session import add_session_options, run_session
@@ -51,7 +51,7 @@ STATUS = {
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("study", metavar="STUDY.toml", help="the study file ('longshore init' writes one)")
     parser.add_argument(
-        "--sessions", metavar="N", type=whole_number("--sessions", guard.MIN_SESSIONS), default=guard.SESSIONS,
+        "--sessions", metavar="N", type=_sessions, default=guard.SESSIONS,
         help=f"how many good sessions are the reference (default: {guard.SESSIONS})",
     )  # fmt: skip
     add_margin(parser, f"ignore slowdowns below it: 2%% or 0.02 (default: {100 * guard.MARGIN:g}%%)", guard.MARGIN)
@@ -161,3 +161,9 @@ def _command(args: argparse.Namespace, target: Target) -> str:
     words = ["longshore", "guard", args.study]
     words += ["--tag", target.tag] if target.tag != target.study else []
     return shlex.join([*words, *store_option(target.store.path)])
+
+
+def _sessions(text: str) -> int:
+    if not text.isdecimal() or int(text) < guard.MIN_SESSIONS:
+        raise UsageError(f"--sessions {text}: a reference has {guard.MIN_SESSIONS} sessions or more")
+    return int(text)
