@@ -96,7 +96,7 @@ def _pattern(block: TomlTable, general: LaunchSettings, machine_paths: dict[str,
             launch_settings=settings,
             line=block.line,
             machines=of_table,
-            simulated_launches=block.integer("launches", default=1, least=1, most=10_000),
+            simulated_launches=settings.launches if "launches" in block else 1,
         )
         for between, of_table in zip(betweens, machines, strict=True)
     ]

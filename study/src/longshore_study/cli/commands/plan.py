@@ -37,7 +37,7 @@ def run(args: argparse.Namespace) -> int:
     return print_result(args, lambda: answer, lambda: _print(plan, answer, show_sweep=args.verbose))
 
 
-def describe(plan: Plan, estimate: TimeEstimate, stored: list[Launch], *, others: bool = True) -> dict[str, Any]:
+def describe(plan: Plan, estimate: TimeEstimate, stored: list[Launch], *, others: bool) -> dict[str, Any]:
     """The document of `plan --json`. `others`: also the power of other numbers of sessions, which
     takes a second."""
     spread = spread_of(stored)

@@ -153,7 +153,7 @@ def _factors(row: tuple[Launch, Record]) -> dict[str, Any]:
     return names | factors_of(launch, result)
 
 
-def facts_of(store: Store, sides: list[Side], compared: Comparison | None = None) -> Facts:
+def facts_of(store: Store, sides: list[Side], compared: Comparison | None) -> Facts:
     """The facts of these sides. With their comparison, guidelines are checked on the new side only,
     because readers act on this side."""
     return gather_facts(
