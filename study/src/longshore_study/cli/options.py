@@ -62,7 +62,7 @@ def comparison_options(args: argparse.Namespace, metrics: tuple[str, ...] = ()) 
     )
 
 
-def whole_number(option: str) -> Callable[[str], int]:
+def from_1(option: str) -> Callable[[str], int]:
     """Reads the value of an option: a whole number from 1. Its errors name the option."""
 
     def read(text: str) -> int:

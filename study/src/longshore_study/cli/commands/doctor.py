@@ -3,9 +3,8 @@
 import argparse
 from dataclasses import asdict
 
-from longshore_study.base.errors import LongshoreError
-from longshore_study.base.terminal import print_line
-from longshore_study.cli.options import whole_number
+from longshore_study.base.errors import EXIT_OK, LongshoreError
+from longshore_study.cli.options import from_1
 from longshore_study.cli.result_output import print_result
 from longshore_study.host import binding
 from longshore_study.host.bench_program import find_bench
@@ -24,17 +23,12 @@ _MARKS = {"ok": ("ok", "green"), WARN: ("WARN", "bold yellow"), UNKNOWN: ("?", "
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--ranks", type=whole_number("--ranks"), metavar="N", help="the ranks that a study will use here"
-    )
+    parser.add_argument("--ranks", type=from_1("--ranks"), metavar="N", help="how many ranks a study will use here")
     parser.add_argument("--no-measure", action="store_true", help="only read; do not load the cores for a second")
 
 
 def run(args: argparse.Namespace) -> int:
-    try:
-        bench: str | None = find_bench()
-    except LongshoreError:
-        bench = None  # the other checks do not need longshore-bench
+    bench = _bench()
     results = examine(Machine(), args.ranks) + binding.topology_and_binding(
         binding.ask(bench) if bench else None, args.ranks
     )
@@ -46,14 +40,27 @@ def run(args: argparse.Namespace) -> int:
     warnings = sum(result.state == WARN for result in results)
     findings = [asdict(result) for result in results]
     document = {"schema": 1, **python_and_system(), "warnings": warnings, "findings": findings}
-    return print_result(args, lambda: document, lambda: _print(results, warnings))
+    print_result(args, lambda: document, lambda: _print(results, warnings))
+    return EXIT_OK
+
+
+def _bench() -> str | None:
+    try:
+        return find_bench()
+    except LongshoreError:
+        return None  # the other checks do not need longshore-bench
 
 
 def _print(results: list[CheckResult], warnings: int) -> None:
+    from rich.console import Console  # noqa: PLC0415
+    from rich.text import Text  # noqa: PLC0415
+
+    console = Console(soft_wrap=True, highlight=False)
     width = max(len(result.check) for result in results)
     for result in results:
         mark, style = _MARKS[result.state]
-        print_line(f"{mark:<5}{result.check:<{width}}  {result.value}", style)
+        line = Text(f"{mark:<5}", style=style) + Text(f"{result.check:<{width}}  {result.value}", style="")
+        console.print(line)
         if result.advice:
-            print(f"{'':<5}{'':<{width}}  -> {result.advice}")
+            console.print(Text(f"{'':<5}{'':<{width}}  -> {result.advice}"))
     print(f"\n{warnings} of {len(results)} checks warn" if warnings else "\nno warnings")

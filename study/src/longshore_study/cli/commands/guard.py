@@ -143,7 +143,8 @@ def _accept(args: argparse.Namespace, plan: Plan, target: Target) -> int:
     line = f"{_name(target)}: accepted: the reference begins with session {chosen[0].name}; it has {there}"
     names = [session.name for session in chosen]
     document = {"schema": guard_text.SCHEMA, "verdict": guard.ACCEPTED, "reference": names, "subject": line}
-    return print_result(args, lambda: document, lambda: print(line))
+    print_result(args, lambda: document, lambda: print(line))
+    return EXIT_OK
 
 
 def _end(args: argparse.Namespace, target: Target, finding: Finding, report: str | None = None) -> int:

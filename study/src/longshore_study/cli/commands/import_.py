@@ -15,7 +15,7 @@ from longshore_study.base.errors import LongshoreError, UsageError
 from longshore_study.base.groups import grouped
 from longshore_study.base.terminal import count
 from longshore_study.base.units import unit_of
-from longshore_study.cli.options import whole_number
+from longshore_study.cli.options import from_1
 from longshore_study.cli.result_output import print_result
 from longshore_study.importers import formats
 from longshore_study.importers.imported import Columns, Imported, MetricChoice, Options
@@ -60,7 +60,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--study", help="name of the study in the store (default: the format)")
     parser.add_argument("--partial", action="store_true", help="accept an output that was cut short, and mark it")
     for option in ("--ranks-per-node", "--ranks"):
-        parser.add_argument(option, type=whole_number(option), metavar="N", help="if the output does not tell")
+        parser.add_argument(option, type=from_1(option), metavar="N", help="if the output does not tell")
     parser.add_argument(
         "--factor", metavar="NAME=LEVEL", action="append", default=[],
         help="a setting on which the figures depend, if the output does not tell; may be repeated",
