@@ -8,7 +8,7 @@ from longshore_study.base.errors import suggestion
 from longshore_study.base.expression import Expression, ExpressionError, canonical_name, parse
 from longshore_study.base.groups import union_of
 from longshore_study.patterns import FACTORS_BETWEEN_LAUNCHES, PATTERNS
-from longshore_study.patterns.pattern import LARGEST_RANKS, WORK, Factor, Guideline, free_text
+from longshore_study.patterns.pattern import LARGEST_RANKS, Factor, Guideline, free_text
 from longshore_study.study_file import environment_variables
 from longshore_study.study_file.hypothesis_reader import read_hypothesis
 from longshore_study.study_file.launcher_reader import check_placeholders, read_launcher, read_states
@@ -24,7 +24,7 @@ STUDY_KEYS = ("name", "description", "seed", "sessions", "margin")
 BLOCK_KEYS = ("launches", "repetitions", "warmup", "timeout_seconds")  # in [study]; a block may override them
 PATTERN_KEYS = ("verify", "phases")  # as BLOCK_KEYS, but not for external programs
 ENVIRONMENT = "environment"
-BETWEEN = {**FACTORS_BETWEEN_LAUNCHES, ENVIRONMENT: free_text(WORK)}
+BETWEEN = {**FACTORS_BETWEEN_LAUNCHES, ENVIRONMENT: free_text("work")}
 """The factors between launches of every program. The levels of `environment` are tables, which
 `_environments` reads."""
 _LONGEST_LIST = 1000
