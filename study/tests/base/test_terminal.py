@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import math
+from contextlib import redirect_stdout
 
 import pytest
 
@@ -52,7 +53,8 @@ def test_varying_factors_are_separated_from_shared_ones() -> None:
 def test_a_log_gets_an_aligned_table_that_is_never_wrapped() -> None:
     stream = io.StringIO()
     rows = [["waitall", "12095"], ["x" * 300, "4"]]
-    terminal.print_table("halo", ["mode", "MiB/s"], rows, right={"MiB/s"}, styles=["best", None], stream=stream)
+    with redirect_stdout(stream):
+        terminal.print_table("halo", ["mode", "MiB/s"], rows, right={"MiB/s"}, styles=["best", None])
     title, head, first, second = stream.getvalue().splitlines()
     assert title == "halo"
     assert len(head) == len(first) == len(second) == 300 + 2 + 5
@@ -72,8 +74,9 @@ def test_a_terminal_gets_colour_unless_it_is_declined(monkeypatch: pytest.Monkey
         if declined:
             monkeypatch.setenv("NO_COLOR", "1")
         stream = FakeTerminal()
-        terminal.print_line("regressed", "regressed", stream)
-        terminal.print_table("t", ["a"], [["[bold]b"]], styles=["regressed"], stream=stream)
+        with redirect_stdout(stream):
+            terminal.print_line("regressed", "regressed")
+            terminal.print_table("t", ["a"], [["[bold]b"]], styles=["regressed"])
         assert ("\x1b[1;31m" in stream.getvalue()) != declined
         assert "[bold]b" in stream.getvalue(), "data is never read as markup"
 
@@ -82,7 +85,8 @@ def test_on_a_narrow_terminal_names_of_rows_stay_whole(monkeypatch: pytest.Monke
     monkeypatch.setenv("COLUMNS", "50")
     stream = FakeTerminal()
     rows = [["impi-2021.18.1-of-site", "a" * 40, "b" * 40], ["mpich-5.0.2", "c", "d"]]
-    terminal.print_table("stacks", ["name", "path", "modules"], rows, stream=stream)
+    with redirect_stdout(stream):
+        terminal.print_table("stacks", ["name", "path", "modules"], rows)
     assert "impi-2021.18.1-of-site " in stream.getvalue()
     assert max(map(len, stream.getvalue().splitlines()[-4:])) <= 50
 

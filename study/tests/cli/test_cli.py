@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from longshore_study.base.errors import LongshoreError, nearest
+from longshore_study.base.errors import LongshoreError, suggestion
 from longshore_study.cli import command_line
 from longshore_study.store.launch_store import Store
 from stored_launches import halo, store_launch
@@ -145,9 +145,9 @@ def test_an_output_that_cannot_be_written_is_one_line() -> None:
     assert (closed.returncode, closed.stderr) == (0, "")
 
 
-def test_nearest_knows_when_nothing_is_near() -> None:
-    assert nearest("margn", ["margin", "metric"]) == "margin"
-    assert nearest("xyz", ["margin", "metric"]) is None
+def test_only_a_similar_word_is_suggested() -> None:
+    assert suggestion("margn", ["margin", "metric"]) == "; did you mean 'margin'?"
+    assert not suggestion("xyz", ["margin", "metric"])
 
 
 def test_a_place_that_cannot_be_used_is_one_line(

@@ -26,18 +26,12 @@ class UsageError(LongshoreError):
         super().__init__(message, EXIT_USAGE)
 
 
-def nearest(word: str, known: Iterable[str]) -> str | None:
-    """The known word that is most similar to a mistyped word, or None when none is similar."""
+def suggestion(word: str, known: Iterable[str]) -> str:
+    """`; did you mean 'x'?`, to append to an error message. Empty if no known word is similar."""
     import difflib  # noqa: PLC0415 - needed only for an error message
 
     matches = difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)
-    return matches[0] if matches else None
-
-
-def suggestion(word: str, known: Iterable[str]) -> str:
-    """`; did you mean 'x'?`, to append to an error message. Empty if no known word is similar."""
-    match = nearest(word, known)
-    return f"; did you mean '{match}'?" if match else ""
+    return f"; did you mean '{matches[0]}'?" if matches else ""
 
 
 def require_known(word: str, known: Iterable[str], what: str) -> None:

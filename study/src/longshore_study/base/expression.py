@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from longshore_study.base.errors import LongshoreError, UsageError, nearest, suggestion
+from longshore_study.base.errors import LongshoreError, UsageError, suggestion
 
 DEEPEST_NESTING = 50  # deeper nesting is a mistake and could end in a RecursionError
 _ORDERS = {ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge}
@@ -84,9 +84,8 @@ class Expression:
         names = sorted({canonical_name(name) for name in known})
         for name in sorted(self.names):
             if name not in names:
-                near = nearest(name, names)
-                hint = f"did you mean '{near}'?" if near else f"known: {', '.join(names)}"
-                raise ExpressionError(f'unknown factor {name!r} in the condition "{self.text}"; {hint}')
+                hint = suggestion(name, names) or f"; known: {', '.join(names)}"
+                raise ExpressionError(f'unknown factor {name!r} in the condition "{self.text}"{hint}')
 
     def select(self, rows: Sequence[R], factors: Callable[[R], Mapping[str, Any]]) -> list[R]:
         """The rows whose factors meet the condition.

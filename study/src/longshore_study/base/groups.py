@@ -25,3 +25,13 @@ def combinations_of(levels: Mapping[str, Iterable[Any]]) -> Iterator[dict[str, A
     """All combinations of one level of each factor. The last factor varies fastest."""
     for combination in itertools.product(*levels.values()):
         yield dict(zip(levels, combination, strict=True))
+
+
+def union_of(tables: Iterable[Mapping[str, Iterable[Any]]]) -> dict[str, list[Any]]:
+    """The different levels of each factor, in the order of first occurrence."""
+    union: dict[str, list[Any]] = {}
+    for table in tables:
+        for name, levels in table.items():
+            known = union.setdefault(name, [])
+            known += [level for level in levels if level not in known]
+    return union

@@ -6,7 +6,7 @@ import math
 import os
 import shutil
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, TextIO
 
@@ -133,8 +133,8 @@ def levels(values: Mapping[str, Any], names: Iterable[str]) -> list[str]:
     return [factor(values[name]) if name in values else "" for name in names]
 
 
-def wants_color(stream: TextIO) -> bool:
-    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+def wants_color() -> bool:
+    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 def print_table(
@@ -144,60 +144,54 @@ def print_table(
     *,
     right: Iterable[str] = (),
     styles: Sequence[str | None] | None = None,
-    stream: TextIO | None = None,
 ) -> None:
     """Prints a table. `right`: columns to align right. `styles`: of each row, from STYLES."""
-    stream = stream or sys.stdout
     kept = [list(row) for row in rows]
-    if not stream.isatty():
-        _print_plain(title, columns, kept, frozenset(right), stream)
+    aligned = set(right)
+    if not sys.stdout.isatty():
+        _print_plain(title, columns, kept, aligned)
         return
     from rich.box import SIMPLE_HEAD  # noqa: PLC0415 - takes 70 ms, which logs and JSON do not need
     from rich.console import Console  # noqa: PLC0415
     from rich.table import Table  # noqa: PLC0415
     from rich.text import Text  # noqa: PLC0415
 
-    console = Console(
-        file=stream, width=shutil.get_terminal_size().columns, no_color=not wants_color(stream), highlight=False,
-        emoji=False,
-    )  # fmt: skip
+    colored = wants_color()
+    width = shutil.get_terminal_size().columns
+    console = Console(width=width, no_color=not colored, highlight=False, emoji=False)
     table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 2, 0, 0))
-    aligned = set(right)
     for index, name in enumerate(columns):
         # Users copy the first column, the name of the row, so wrap other columns first.
-        width = min(_LONGEST_UNBROKEN, max((len(row[0]) for row in kept), default=0)) if index == 0 else None
-        table.add_column(Text(name), justify="right" if name in aligned else "left", overflow="fold", min_width=width)
+        least = min(_LONGEST_UNBROKEN, max((len(row[0]) for row in kept), default=0)) if index == 0 else None
+        table.add_column(Text(name), justify="right" if name in aligned else "left", overflow="fold", min_width=least)
     for index, row in enumerate(kept):
         style = STYLES.get((styles[index] if styles else None) or "", "")
-        table.add_row(*(Text(text) for text in row), style=style if wants_color(stream) else "")
+        table.add_row(*(Text(text) for text in row), style=style if colored else "")
     console.print(Text(title, style="bold"))
     console.print(table)
 
 
-def _print_plain(
-    title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], right: frozenset[str], stream: TextIO
-) -> None:
+def _print_plain(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], right: Collection[str]) -> None:
     """Prints columns that spaces align and that never wrap, for logs, pipes and `column`."""
     widths = [max(map(len, column)) for column in zip(columns, *rows, strict=True)]
-    print(title, file=stream)
+    print(title)
     for row in (columns, *rows):
         cells = (
             text.rjust(width) if name in right else text.ljust(width)
             for text, width, name in zip(row, widths, columns, strict=True)
         )
-        print("  ".join(cells).rstrip(), file=stream)
+        print("  ".join(cells).rstrip())
 
 
-def print_line(text: str = "", style: str | None = None, stream: TextIO | None = None) -> None:
-    """Prints one line, in colour if `stream` is a terminal with colours."""
-    stream = stream or sys.stdout
-    if style is None or not wants_color(stream):
-        print(text, file=stream)
+def print_line(text: str = "", style: str | None = None) -> None:
+    """Prints one line, in colour if stdout is a terminal with colours."""
+    if style is None or not wants_color():
+        print(text)
         return
     from rich.console import Console  # noqa: PLC0415 - see print_table
     from rich.text import Text  # noqa: PLC0415
 
-    Console(file=stream, highlight=False, emoji=False).print(Text(text, style=STYLES.get(style, style)), soft_wrap=True)
+    Console(highlight=False, emoji=False).print(Text(text, style=STYLES.get(style, style)), soft_wrap=True)
 
 
 def print_unless_closed(text: str, stream: TextIO) -> None:

@@ -62,14 +62,11 @@ class Quantity:
 
 def quantity(unit: str, values: Iterable[float]) -> Quantity:
     largest = max(values, default=0.0)
+    name = UNIT_NAMES.get(unit, unit)
     for divisor, word in ((1e9, "billion"), (1e6, "million")):
         if largest >= divisor:
-            return Quantity(divisor, f"{word} {unit_name(unit)}".replace(" /", "/"))
-    return Quantity(1.0, unit_name(unit))
-
-
-def unit_name(unit: str) -> str:
-    return UNIT_NAMES.get(unit, unit)
+            return Quantity(divisor, f"{word} {name}".replace(" /", "/"))
+    return Quantity(1.0, name)
 
 
 def ratio(value: float | None) -> str:

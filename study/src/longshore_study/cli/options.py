@@ -25,8 +25,16 @@ def add_metric(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_margin(parser: argparse.ArgumentParser, text: str = "ignore differences below it: 5%% or 0.05") -> None:
-    parser.add_argument("--margin", metavar="M", type=parse_margin, help=text)
+def add_margin(
+    parser: argparse.ArgumentParser,
+    text: str = "ignore differences below it: 5%% or 0.05",
+    default: float | None = None,
+) -> None:
+    parser.add_argument("--margin", metavar="M", type=parse_margin, default=default, help=text)
+
+
+def add_output(parser: argparse.ArgumentParser, text: str, default: Path | None = None) -> None:
+    parser.add_argument("-o", "--output", metavar="FILE", type=Path, default=default, help=text)
 
 
 def add_comparison(parser: argparse.ArgumentParser, *, one_side: bool = False) -> None:
@@ -55,7 +63,7 @@ def comparison_options(args: argparse.Namespace, metrics: tuple[str, ...] = ()) 
 
 
 def from_1(option: str) -> Callable[[str], int]:
-    """Reads the value of an option that is a whole number from 1. Its errors name the option."""
+    """Reads the value of an option: a whole number from 1. Its errors name the option."""
 
     def read(text: str) -> int:
         if not text.isdecimal() or int(text) < 1:
@@ -81,11 +89,9 @@ def of_file(output: Path | None, asked: str | None, endings: Mapping[str, Sequen
             f"{output}: no format is written to files that end in '{output.suffix}'. Those that tell their format: "
             f"{', '.join(endings)}; {otherwise}"
         )
-    if formats is None or asked in formats:
-        return asked
-    if asked is not None:
+    if formats and asked not in (None, *formats):
         raise UsageError(
             f"{output}: a file that ends in '{output.suffix}' is {' or '.join(formats)}, and not {asked}; "
             "leave --format out, or name the file otherwise"
         )
-    return formats[0]
+    return asked or (formats[0] if formats else None)

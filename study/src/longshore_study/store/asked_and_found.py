@@ -4,7 +4,7 @@ library, for instance, starts several programs of one rank each in place of one 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from longshore_study.store.records import Record
+from longshore_study.store.records import Record, node_count
 
 _OTHER_LAUNCHER = (
     "; does the launcher belong to the MPI library of the program, and did it start all processes? "
@@ -30,7 +30,7 @@ def difference(cell: Mapping[str, Any], header: Record | None) -> str | None:
 def _facts(cell: Mapping[str, Any], header: Record) -> Iterator[tuple[str, Any, Any]]:
     ranks, per_node, nodes = (_count(cell.get(name)) for name in ("ranks", "ranks_per_node", "nodes"))
     yield "ranks", ranks, _count(header.get("ranks"))
-    yield "nodes", nodes or (-(-ranks // per_node) if ranks and per_node else None), _count(header.get("nodes"))
+    yield "nodes", nodes or (node_count(ranks, per_node) if ranks and per_node else None), _count(header.get("nodes"))
     transport = header.get("transport")
     yield "transport", cell.get("transport"), transport.get("name") if isinstance(transport, dict) else transport
     environment = header.get("environment")

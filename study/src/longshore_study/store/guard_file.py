@@ -24,10 +24,11 @@ def read_guard_file(folder: Path) -> dict[str, Any]:
     return content if isinstance(content, dict) else {}
 
 
-def write_guard_file(folder: Path, content: dict[str, Any]) -> None:
-    """Replaces the file, completely or not at all."""
+def update_guard_file(folder: Path, changes: dict[str, Any]) -> None:
+    """Replaces the file by one with these changes, completely or not at all."""
+    content = {"schema": SCHEMA, **read_guard_file(folder), **changes}
     try:
-        write_whole(folder / NAME, json.dumps({"schema": SCHEMA, **content}, indent=1))
+        write_whole(folder / NAME, json.dumps(content, indent=1))
     except OSError as error:
         raise LongshoreError(
             f"cannot write to {folder}: {error.strerror}; free space or choose another --store"

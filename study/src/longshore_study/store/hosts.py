@@ -39,13 +39,12 @@ def on_hosts(
             f'the condition "{where.text}" names host, but these launches have no recorded hosts: imported results '
             "have none; leave host out"
         )
-    for _, literal in wanted.comparisons():
-        for host in literal if isinstance(literal, list) else [literal]:
-            if str(host) not in known:
-                raise UsageError(
-                    f'no launch ran on the host {str(host)!r} of the condition "{where.text}"'
-                    f"{suggestion(str(host), known)} (known: {', '.join(sorted(known))})"
-                )
+    for _, host in wanted.comparisons():
+        if str(host) not in known:
+            raise UsageError(
+                f'no launch ran on the host {str(host)!r} of the condition "{where.text}"'
+                f"{suggestion(str(host), known)} (known: {', '.join(sorted(known))})"
+            )
     chosen = [[one for one in side if wanted.matches({HOST: hosts_of(one.header)})] for side in sides]
     for index, (side, kept) in enumerate(zip(sides, chosen, strict=True)):
         if side and not kept:

@@ -54,6 +54,10 @@ class Launch:
     envelope: Record = field(default_factory=dict)
 
     @property
+    def key(self) -> tuple[str, int]:
+        return self.cell_id, self.launch_index
+
+    @property
     def source(self) -> str:
         return str(self.envelope.get("source", "longshore-bench"))
 
@@ -138,8 +142,7 @@ class Store:
         """For the (cell_id, launch_index) of each stored launch: whether any attempt succeeded."""
         done: dict[tuple[str, int], bool] = {}
         for launch in self.launches(study, tag, session):
-            key = (launch.cell_id, launch.launch_index)
-            done[key] = done.get(key, False) or launch.problem is None
+            done[launch.key] = done.get(launch.key, False) or launch.problem is None
         return done
 
     def names(self) -> list[tuple[str, str, str]]:
@@ -354,20 +357,16 @@ def _rename_unless_taken(temporary: Path, path: Path) -> bool:
 
 
 def _write_beside_and_rename(folder: Path, stem: str, content: bytes) -> Path:
-    path = folder / f"{stem}.jsonl"
-    attempt = 1
-    while path.exists():
-        if path.read_bytes() == content:
-            return path
-        attempt += 1
-        path = folder / f"{stem}.{attempt}.jsonl"
     temporary = folder / f".{stem[:100]}.{process_namespace()}.{os.getpid()}.tmp"
+    path, attempt = folder / f"{stem}.jsonl", 1
     try:
         with temporary.open("wb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        while not _rename_unless_taken(temporary, path):  # another process has just taken the name
+        while not _rename_unless_taken(temporary, path):
+            if path.read_bytes() == content:
+                return path
             attempt += 1
             path = folder / f"{stem}.{attempt}.jsonl"
     finally:

@@ -5,6 +5,7 @@ from typing import Any
 
 from longshore_study.base.errors import suggestion
 from longshore_study.base.expression import canonical_name
+from longshore_study.base.groups import union_of
 from longshore_study.study_file import environment_variables
 from longshore_study.study_file.study import Hypothesis, PatternBlock
 from longshore_study.study_file.toml_values import TomlTable, listed
@@ -26,16 +27,20 @@ def read_hypothesis(document: TomlTable, blocks: Sequence[PatternBlock]) -> Hypo
         canonical_name(name): level if isinstance(level, list) else [level] for name, level in factors.content.items()
     }
     ratio = table.number("ratio", default=1.0, most=1e12, allowed="above 0: the ratio new / before, above 1 is better")
-    known = {name for block in blocks for name in _levels(block)}
+    known = union_of(map(_levels, blocks))
     for name, levels in suspected.items():
         if name not in known:
             near = suggestion(name, known) or listed(sorted(known))
             factors.problem(f"unknown factor '{name}' of the hypothesis{near}", name)
             continue
-        measured = [level for block in blocks for level in _levels(block).get(name, ())]
-        if not any(level in levels for level in measured):
+        if not any(level in levels for level in known[name]):
             factors.problem(f"the study does not measure the suspected level of {name}", name)
-    if blocks and suspected and suspected.keys() <= known and not any(_contrasts(block, suspected) for block in blocks):
+    if (
+        blocks
+        and suspected
+        and suspected.keys() <= known.keys()
+        and not any(_contrasts(block, suspected) for block in blocks)
+    ):
         factors.problem("the study measures only suspected levels; add others to compare them with")
     return Hypothesis(suspected, ratio, **environments)
 

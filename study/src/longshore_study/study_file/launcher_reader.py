@@ -1,6 +1,8 @@
 """Reads the [launcher] table of a study file: the program that starts ranks, and the resources of
 batch jobs, and [states]: what is different in the launches with a tag."""
 
+from collections.abc import Collection, Sequence
+
 from longshore_study.base.errors import suggestion
 from longshore_study.patterns.pattern import LARGEST_RANKS
 from longshore_study.study_file import environment_variables
@@ -70,9 +72,16 @@ def _commands(table: TomlTable, externals: tuple[External, ...]) -> dict[str, tu
         if name not in names:
             table.problem(f"no [[external]] is named '{name}'{suggestion(name, names) or listed(names)}", name)
         found[name] = tuple(table.texts(name, required=True))
-        factors = {factor for block in externals if block.name == name for factor in (*block.between, "output")}
-        for placeholder in placeholders(" ".join(found[name])):
-            if name in names and placeholder not in factors:
-                what = f"'{{{placeholder}}}' in the command is not a factor of between"
-                table.problem(f"{what}{suggestion(placeholder, factors)}", name)
+        factors = {factor for block in externals if block.name == name for factor in block.between}
+        if name in names:
+            check_placeholders(table, name, found[name], factors)
     return found
+
+
+def check_placeholders(table: TomlTable, key: str, command: Sequence[str], factors: Collection[str]) -> None:
+    """Each name in braces in a command must be a factor, or `output`."""
+    for index, argument in enumerate(command):
+        for name in placeholders(argument):
+            if name not in factors and name != "output":
+                near = suggestion(name, factors)
+                table.problem(f"'{{{name}}}' in the command is not a factor of between{near}", key, index)

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from longshore_study.base.errors import UsageError
-from longshore_study.study_file.sections import StudyReader
+from longshore_study.study_file.sections import read_study
 from longshore_study.study_file.study import Study
 from longshore_study.study_file.toml_positions import key_lines
 from longshore_study.study_file.toml_values import Problems, TomlTable, parsed, shown, text_of
@@ -39,7 +39,7 @@ def loads(text: str, path: str) -> Study:
         raise StudyFileError([str(error)]) from None
     problems = Problems(path, key_lines(text))
     _refuse_null_characters(problems, document, ())
-    study = StudyReader(problems).study(TomlTable(problems, document), text)
+    study = read_study(TomlTable(problems, document), text)
     if problems.found:
         ordered = [problem for _, problem in sorted(problems.found, key=lambda pair: pair[0])]
         raise StudyFileError(list(dict.fromkeys(ordered)))

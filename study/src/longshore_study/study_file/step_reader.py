@@ -1,11 +1,11 @@
 """Reads [[step]] tables. A step that selects or changes nothing is an error."""
 
-import itertools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from longshore_study.base.errors import suggestion
 from longshore_study.base.expression import canonical_name
+from longshore_study.base.groups import combinations_of, union_of
 from longshore_study.patterns import FACTORS_BETWEEN_LAUNCHES, PATTERNS
 from longshore_study.study_file import environment_variables
 from longshore_study.study_file.study import PatternBlock, Step
@@ -64,7 +64,7 @@ def _pattern(table: TomlTable, blocks: Sequence[PatternBlock]) -> str | None:
 
 
 def _changes(given: TomlTable, pattern: str, blocks: Sequence[PatternBlock]) -> dict[str, Any]:
-    levels = _levels_of(blocks)
+    levels = union_of(block.levels for block in blocks)
     changes: dict[str, Any] = {}
     for written, value in given.content.items():
         factor = canonical_name(written)
@@ -112,20 +112,8 @@ def _measures(block: PatternBlock, levels: Mapping[str, Any]) -> bool:
         return False
     # Only combinations of the factors in the conditions matter. All combinations could be too many.
     compared = sorted(frozenset().union(*(condition.names for condition in block.exclude)) & measured.keys())
-    choices = [[levels[name]] if name in levels else measured[name] for name in compared]
-    return any(
-        not any(condition.matches(dict(zip(compared, chosen, strict=True))) for condition in block.exclude)
-        for chosen in itertools.product(*choices)
-    )
-
-
-def _levels_of(blocks: Iterable[PatternBlock]) -> dict[str, list[Any]]:
-    levels: dict[str, list[Any]] = {}
-    for block in blocks:
-        for factor, given in block.levels.items():
-            known = levels.setdefault(factor, [])
-            known += [level for level in given if level not in known]
-    return levels
+    choices = {name: [levels[name]] if name in levels else measured[name] for name in compared}
+    return any(not any(condition.matches(chosen) for condition in block.exclude) for chosen in combinations_of(choices))
 
 
 def _shown(level: Any) -> str:

@@ -18,6 +18,7 @@ class _Scanner:
     def __init__(self, text: str) -> None:
         self.lines: dict[Path, int] = {}
         self.array_tables: dict[Path, int] = {}
+        """The index of the last element of each array of tables."""
         self.tokens: deque[tuple[str, int]] = deque()
         """The rest of the text, each token with its line."""
         line = 1
@@ -45,27 +46,21 @@ class _Scanner:
         table: Path = ()
         while len(self.tokens) > 1:
             line = self.tokens[0][1]
-            if self.take("["):
-                is_array = self.take("[") != ""
-                table = self._header(self.key(), new_element=is_array)
-                self.lines[table] = line
-                for depth in range(1, len(table)):
-                    self.lines.setdefault(table[:depth], line)
-                for _ in range(1 + is_array):
-                    self.take("]")
-            else:
+            if not self.take("["):
                 self.pair(table)
-
-    def _header(self, name: Path, *, new_element: bool) -> Path:
-        """The path of a table header, with the index of the current element of an array."""
-        path: Path = ()
-        for depth, part in enumerate(name):
-            path = (*path, part)
-            if new_element and depth == len(name) - 1:
-                self.array_tables[path] = self.array_tables.get(path, -1) + 1
-            if path in self.array_tables:
-                path = (*path, self.array_tables[path])
-        return path
+                continue
+            is_array = self.take("[") != ""
+            table, name = (), self.key()
+            for depth, part in enumerate(name, 1):
+                table = (*table, part)
+                self.lines.setdefault(table, line)
+                if is_array and depth == len(name):
+                    self.array_tables[table] = self.array_tables.get(table, -1) + 1
+                if table in self.array_tables:
+                    table = (*table, self.array_tables[table])
+            self.lines[table] = line
+            for _ in range(1 + is_array):
+                self.take("]")
 
     def pair(self, table: Path) -> None:
         line = self.tokens[0][1]

@@ -14,7 +14,7 @@ from longshore_study.attribution.rules import Condition
 from longshore_study.attribution.variable_effect import CONFIRMED, REFUTED
 from longshore_study.base import errors, terminal
 from longshore_study.base.errors import LongshoreError, UsageError
-from longshore_study.cli.options import add_comparison, comparison_options
+from longshore_study.cli.options import add_comparison, add_output, comparison_options
 from longshore_study.cli.result_output import print_result
 from longshore_study.compare.comparison import compare
 from longshore_study.compare.differences import in_words
@@ -51,10 +51,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--confirm", metavar="FILE", type=Path, help="judge the hypothesis of this study file after its runs"
     )
-    parser.add_argument(
-        "-o", "--output", metavar="FILE", type=Path, default=Path("confirm.toml"),
-        help="file for the study that tests the strongest rule (default: confirm.toml)",
-    )  # fmt: skip
+    text = "file for the study that tests the strongest rule (default: confirm.toml)"
+    add_output(parser, text, Path("confirm.toml"))
 
 
 def run(args: argparse.Namespace) -> int:
@@ -162,11 +160,10 @@ def _print_confirmation(result: ConfirmationResult) -> None:
     rule = " and ".join(condition_text(Condition(name, tuple(v))) for name, v in hypothesis.factors.items())
     settings = f"{_setting(hypothesis.new_environment)} instead of {_setting(hypothesis.environment)}"
     cause = settings if result.is_about_variables else rule
-    style = {CONFIRMED: verdict.REGRESSED, REFUTED: verdict.SAME}.get(result.verdict, verdict.INCONCLUSIVE)
-    answer = {
-        CONFIRMED: f"confirmed: {cause} is the cause",
-        REFUTED: f"refuted: {cause} is not the cause",
-    }.get(result.verdict, f"undecided: whether {cause} is the cause")
+    style, answer = {
+        CONFIRMED: (verdict.REGRESSED, f"confirmed: {cause} is the cause"),
+        REFUTED: (verdict.SAME, f"refuted: {cause} is not the cause"),
+    }.get(result.verdict, (verdict.INCONCLUSIVE, f"undecided: whether {cause} is the cause"))
     terminal.print_line(f"{answer}; {result.why}", style)
     if levels is not None:
         suspected, beside = (_ratio(difference, None) for difference in (levels.suspected, levels.beside))

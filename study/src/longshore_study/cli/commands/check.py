@@ -25,8 +25,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     answers = [_check(path) for path in args.study]
-    print_result(args, lambda: {"schema": 1, "files": answers}, lambda: _print(answers))
-    return EXIT_USAGE if any(answer["problems"] for answer in answers) else EXIT_OK
+    status = EXIT_USAGE if any(answer["problems"] for answer in answers) else EXIT_OK
+    return print_result(args, lambda: {"schema": 1, "files": answers}, lambda: _print(answers), status)
 
 
 def _print(answers: Sequence[dict[str, Any]]) -> None:

@@ -1,6 +1,7 @@
 """`longshore compare`: judges a tag or study against another, or the levels of a factor."""
 
 import argparse
+from functools import partial
 
 from longshore_study.base.errors import UsageError, require_known
 from longshore_study.cli.options import add_comparison, add_metric, comparison_options
@@ -55,12 +56,12 @@ def run(args: argparse.Namespace) -> int:
     if args.factor is not None:
         [side] = selection.sides(Store(args.store), [args.reference], args.study)
         levels = compare_levels(side, args.factor, args.baseline, options)
-        print_result(args, lambda: compare_document.document_of_levels(levels), lambda: _print_levels(levels, args))
-        return levels.exit_status
+        document = partial(compare_document.document_of_levels, levels)
+        return print_result(args, document, lambda: _print_levels(levels, args), levels.exit_status)
     reference, new = selection.sides(Store(args.store), [args.reference, args.new], args.study)
     comparison = compare(reference, new, options)
-    print_result(args, lambda: compare_document.document(comparison), lambda: _print(comparison, args))
-    return comparison.exit_status
+    document = partial(compare_document.document, comparison)
+    return print_result(args, document, lambda: _print(comparison, args), comparison.exit_status)
 
 
 def _print_levels(levels: FactorComparison, args: argparse.Namespace) -> None:

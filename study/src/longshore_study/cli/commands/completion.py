@@ -4,7 +4,6 @@ import argparse
 
 import argcomplete
 
-from longshore_study.base.errors import EXIT_OK
 from longshore_study.cli.result_output import print_result
 
 SHELLS = ("bash", "zsh", "fish")
@@ -22,5 +21,4 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     script = argcomplete.shellcode(["longshore"], shell=args.shell)
-    print_result(args, lambda: {"schema": 1, "shell": args.shell, "script": script}, lambda: print(script))
-    return EXIT_OK
+    return print_result(args, lambda: {"schema": 1, "shell": args.shell, "script": script}, lambda: print(script))

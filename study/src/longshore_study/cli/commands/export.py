@@ -11,7 +11,7 @@ from typing import Any
 
 from longshore_study.base.errors import EXIT_INVALID, EXIT_OK, UsageError
 from longshore_study.base.expression import Expression
-from longshore_study.cli.options import add_margin, add_names, add_where, of_file
+from longshore_study.cli.options import add_margin, add_names, add_output, add_where, of_file
 from longshore_study.cli.result_output import write_file
 from longshore_study.compare.comparison import CompareOptions, compare
 from longshore_study.compare.estimate import PLAIN
@@ -74,7 +74,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument("--col", metavar="FACTOR", help="for a paper: a column per level of this factor")
     parser.add_argument("--samples", action="store_true", help="export repetitions instead of results")
-    parser.add_argument("-o", "--output", metavar="FILE", type=Path, help="file to write (default, and -: stdout)")
+    add_output(parser, "file to write (default, and -: stdout)")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -84,11 +84,7 @@ def run(args: argparse.Namespace) -> int:
         return _export_comparison(args, store)
     chosen = selection.named_sessions(store, args.names)
 
-    def read(*, samples: bool) -> Iterator[Launch]:
-        for study, tag, session in chosen:
-            yield from store.launches(study, tag, session, samples=samples)
-
-    (launches,), where = on_hosts([list(read(samples=False))], args.where)
+    (launches,), where = on_hosts([[one for names in chosen for one in store.launches(*names)]], args.where)
     paths = {launch.path for launch in launches}
     measured = measure(launches, metrics=("all",))
     if where is not None:
@@ -96,7 +92,8 @@ def run(args: argparse.Namespace) -> int:
         measured.figures = [figure for figure in measured.figures if figure.key in kept]
 
     def samples() -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
-        return _samples((launch for launch in read(samples=True) if launch.path in paths), where)
+        read = (one for names in chosen for one in store.launches(*names, samples=True) if one.path in paths)
+        return _samples(read, where)
 
     if args.purpose:  # tags stand in the order of the command line
         measured.figures.sort(key=lambda figure: [name != figure.tag for name in args.names])
@@ -184,8 +181,8 @@ def _export_comparison(args: argparse.Namespace, store: Store) -> int:
 def _summary(measured: Measurements) -> list[dict[str, Any]]:
     """A row per variant: median, range and number of launches of its main metric."""
     rows = [
-        {"study": row.study, "tag": row.tag, "pattern": row.pattern, **_factors(row.cell, row.variant),
-         **_simulated(row.simulated), "metric": row.main,
+        {"study": row.study, "tag": row.tag, "pattern": row.pattern,
+         **_factors(row.cell, row.variant, row.simulated), "metric": row.main,
          "unit": unit_of_whom(row.metrics[row.main]["unit"], row.metrics[row.main].get("per", "")),
          "median": row.value, "smallest": row.spread[0], "largest": row.spread[1], "launches": row.launches}
         for row in variant_rows.variant_rows(measured.figures, by_session=False)
@@ -224,11 +221,7 @@ def _figure(figure: Figure) -> dict[str, Any]:
         key.study, figure.tag, figure.session, Path(figure.launch).stem, figure.started, figure.position, key.pattern,
         key.metric, figure.value, figure.unit, figure.better,
     )  # fmt: skip
-    return {**dict(zip(FIXED, values, strict=True)), **_factors(key.cell, key.variant), **_simulated(figure.simulated)}
-
-
-def _simulated(machine: str | None) -> dict[str, str]:
-    return {"simulated": machine} if machine is not None else {}
+    return {**dict(zip(FIXED, values, strict=True)), **_factors(key.cell, key.variant, figure.simulated)}
 
 
 def _samples(launches: Iterable[Launch], where: Expression | None) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
@@ -245,12 +238,12 @@ def _samples(launches: Iterable[Launch], where: Expression | None) -> Iterator[t
                     launch.study, launch.tag, launch.session, launch.path.stem, launch.envelope.get("started"),
                     launch.position, pattern, "seconds", None, "s", "lower",
                 )  # fmt: skip
-                row = {**dict(zip(FIXED, values, strict=True)), "repetition": None} | _factors(launch.cell, variant)
-                row |= _simulated(launch.simulated)
-                shared[pattern, id(variant)] = row
+                row = {**dict(zip(FIXED, values, strict=True)), "repetition": None}
+                shared[pattern, id(variant)] = row = row | _factors(launch.cell, variant, launch.simulated)
             yield row, {"value": (sample.get("seconds") or {}).get("max"), "repetition": sample.get("repetition")}
 
 
-def _factors(cell: dict[str, Any], variant: dict[str, Any]) -> dict[str, Any]:
+def _factors(cell: dict[str, Any], variant: dict[str, Any], machine: str | None = None) -> dict[str, Any]:
     """The factors as columns. A factor with the name of a fixed column gets a prefix."""
-    return {(f"factor_{name}" if name in FIXED else name): value for name, value in {**cell, **variant}.items()}
+    columns = {(f"factor_{name}" if name in FIXED else name): value for name, value in {**cell, **variant}.items()}
+    return columns if machine is None else columns | {"simulated": machine}

@@ -16,16 +16,16 @@ from longshore_study.base.durations import duration_of, today
 from longshore_study.base.errors import EXIT_OK, EXIT_REGRESSED, EXIT_UNDECIDED, LongshoreError, UsageError
 from longshore_study.base.json_values import attributes
 from longshore_study.base.terminal import count
-from longshore_study.cli.commands.report import facts_of_comparison, facts_of_sides
+from longshore_study.cli.commands.report import facts_of
+from longshore_study.cli.options import add_margin, add_output
 from longshore_study.cli.result_output import print_result, write_file
-from longshore_study.compare.comparison import parse_margin
 from longshore_study.execution.launch_runner import EXIT_LAUNCH_FAILED, remaining
 from longshore_study.execution.session import add_session_options, run_session
 from longshore_study.execution.session_folder import Target
 from longshore_study.output import guard_text
 from longshore_study.planning.plan import Plan, make_plan
 from longshore_study.report.page import build_page
-from longshore_study.store.guard_file import read_guard_file, write_guard_file
+from longshore_study.store.guard_file import update_guard_file
 from longshore_study.store.launch_store import Store
 from longshore_study.store.selection import Side
 from longshore_study.study_file.reader import load
@@ -54,18 +54,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--sessions", metavar="N", type=_sessions, default=guard.SESSIONS,
         help=f"how many good sessions are the reference (default: {guard.SESSIONS})",
     )  # fmt: skip
-    parser.add_argument(
-        "--margin", metavar="M", type=parse_margin, default=guard.MARGIN,
-        help=f"ignore slowdowns below it: 2%% or 0.02 (default: {100 * guard.MARGIN:g}%%)",
-    )  # fmt: skip
+    add_margin(parser, f"ignore slowdowns below it: 2%% or 0.02 (default: {100 * guard.MARGIN:g}%%)", guard.MARGIN)
     parser.add_argument(
         "--confirm-after", metavar="TIME", type=duration_of("--confirm-after"), default=0,
         help="wait before the second session, such as 1h, so that a slow hour can pass (default: no time)",
     )  # fmt: skip
     parser.add_argument("--accept", action="store_true", help="take the newest, changed level as the reference")
-    parser.add_argument(
-        "-o", "--output", type=Path, default=Path("guard.html"), metavar="FILE", help="default: guard.html"
-    )
+    add_output(parser, "default: guard.html", Path("guard.html"))
     add_session_options(parser)
 
 
@@ -109,12 +104,10 @@ def _guard(args: argparse.Namespace, plan: Plan, target: Target) -> int:
             return status
         repeated = guard.read_session(target.store, plan, target.tag, second.session)
         finding = guard.confirm(finding, reference, repeated)
-    write_guard_file(target.folder, read_guard_file(target.folder) | {"verdict": finding.verdict})
-    facts = (
-        facts_of_comparison(target.store, finding.shown)
-        if finding.shown is not None
-        else facts_of_sides(target.store, [Side(target.tag, [x for session in sessions for x in session.launches])])
-    )
+    update_guard_file(target.folder, {"verdict": finding.verdict})
+    shown = finding.shown
+    tag = Side(target.tag, [launch for session in sessions for launch in session.launches])
+    facts = facts_of(target.store, [shown.reference, shown.new] if shown else [tag], shown)
     write_file(args.output, build_page(facts).encode("utf-8", "replace"))
     if finding.verdict in (guard.REGRESSED, guard.IMPROVED):
         print(f"longshore: if this level is right: {_command(args, target)} --accept", file=sys.stderr)
@@ -144,9 +137,8 @@ def _accept(args: argparse.Namespace, plan: Plan, target: Target) -> int:
         )  # fmt: skip
         raise LongshoreError(f"there is no changed level to accept: {newest}; 'longshore guard' judges a new session")
     for session in chosen:
-        folder = replace(target, session=session.name).folder
         state = {"verdict": guard.ACCEPTED, "starts_reference": session is chosen[0]}
-        write_guard_file(folder, read_guard_file(folder) | state)
+        update_guard_file(replace(target, session=session.name).folder, state)
     there = f"{len(chosen)} of the {guard.MIN_SESSIONS} sessions that it needs"
     line = f"{_name(target)}: accepted: the reference begins with session {chosen[0].name}; it has {there}"
     names = [session.name for session in chosen]
@@ -158,8 +150,8 @@ def _accept(args: argparse.Namespace, plan: Plan, target: Target) -> int:
 def _end(args: argparse.Namespace, target: Target, finding: Finding, report: str | None = None) -> int:
     line = f"{_name(target)} {target.session}: {guard_text.subject(finding)}"
     about = {**attributes(target, "study tag session"), "subject": line, "report": report}
-    print_result(args, lambda: guard_text.document(finding) | about, lambda: print(line))
-    return STATUS[finding.verdict]
+    document = guard_text.document(finding) | about
+    return print_result(args, lambda: document, lambda: print(line), STATUS[finding.verdict])
 
 
 def _name(target: Target) -> str:

@@ -1,12 +1,12 @@
 """`longshore guidelines`: checks rules between the variants of one tag."""
 
 import argparse
+from functools import partial
 
 from longshore_study.base.errors import UsageError
 from longshore_study.cli.result_output import print_result
 from longshore_study.compare.guideline_check import check
 from longshore_study.output import guideline_table
-from longshore_study.patterns.pattern import Guideline
 from longshore_study.store import selection
 from longshore_study.store.launch_store import Store
 from longshore_study.study_file import reader
@@ -34,15 +34,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     side = selection.sides(Store(args.store), [args.tag], args.study)[0]
-    findings = check(side, more=_of_file(args.file) if args.file else ())
-    print_result(args, lambda: guideline_table.document(findings), lambda: guideline_table.render(findings))
-    return findings.exit_status
-
-
-def _of_file(path: str) -> list[Guideline]:
-    study = reader.load(path)
-    if not study.guidelines:
+    more = reader.load(args.file).guidelines if args.file else ()
+    if args.file and not more:
         raise UsageError(
-            f"{path} has no [[guideline]] table; add one to state which variants are not slower than others"
+            f"{args.file} has no [[guideline]] table; add one to state which variants are not slower than others"
         )
-    return list(study.guidelines)
+    findings = check(side, more=more)
+    document, render = partial(guideline_table.document, findings), partial(guideline_table.render, findings)
+    return print_result(args, document, render, findings.exit_status)

@@ -1,6 +1,7 @@
 """`longshore history`: shows figures over sessions and tags, and the times of changes."""
 
 import argparse
+from functools import partial
 from pathlib import Path
 
 from longshore_study.analyses import history
@@ -56,12 +57,9 @@ def run(args: argparse.Namespace) -> int:
     if not table.rows:
         problem = "".join(f"; {p}" for p in table.measured.problems[:1])
         raise LongshoreError(f"no results to show a history of{problem}")
-    print_result(
-        args, lambda: history_table.document(table, known), lambda: history_table.render(table, everything=args.verbose)
-    )
-    if table.measured.damaged:
-        return EXIT_INVALID
-    return _status(table) if args.exit_status else EXIT_OK
+    status = EXIT_INVALID if table.measured.damaged else _status(table) if args.exit_status else EXIT_OK
+    render = partial(history_table.render, table, everything=args.verbose)
+    return print_result(args, lambda: history_table.document(table, known), render, status)
 
 
 def _status(table: history.HistoryTable) -> int:

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from longshore_study.base.durations import today
-from longshore_study.base.errors import EXIT_OK, LongshoreError, UsageError
+from longshore_study.base.errors import LongshoreError, UsageError
+from longshore_study.base.groups import grouped
 from longshore_study.base.terminal import count
 from longshore_study.base.units import unit_of
 from longshore_study.cli.options import from_1
@@ -130,17 +131,21 @@ def run(args: argparse.Namespace) -> int:
             if equal and not is_series:
                 warnings.append(f"{run} has the figures of {equal}, to the last digit")
             cell_text = json.dumps(imported.cell, sort_keys=True)
-            envelope = {
+            envelope: Record = {
                 "study": study, "tag": candidate.tag, "session": candidate.session, "cell": imported.cell,
                 "launch_id": candidate.launch_id, "content_id": candidate.content_id,
                 "launch_index": launch_counts[cell_text], "exit_status": 0,
+                "source": f"import {format_name}" if imported.aggregate else "longshore-bench",
+                "imported_from": candidate.file.name, "partial": imported.why_incomplete,
             }  # fmt: skip
+            known = {"started": imported.started, "steps": imported.steps}
+            envelope |= {name: value for name, value in known.items() if value}
             number = stored.counts[candidate.tag, candidate.session] + launch_counts.total() + 1
-            store.write_launch(envelope | _origin(format_name, candidate.file, imported), imported.lines, number)
+            store.write_launch(envelope, imported.lines, number)
             launch_counts[cell_text] += 1
         place = f"run {candidate.number}" + ("" if len(args.files) == 1 else f" of {candidate.file}")
-        for known in (candidate.launch_id, candidate.content_id):
-            stored.places.setdefault((candidate.tag, known), place)
+        for digest in (candidate.launch_id, candidate.content_id):
+            stored.places.setdefault((candidate.tag, digest), place)
         figures = _figure_count(imported)
         rows.append({"file": str(candidate.file), "figures": figures, "warnings": warnings, "stored": not same})
     where = f"{study}, tag {args.tag}, session {session}"
@@ -150,25 +155,20 @@ def run(args: argparse.Namespace) -> int:
         sessions = len({(candidate.tag, candidate.session) for candidate in candidates})
         rows, where = _by_file(rows), f"{study}, {named}, {count(sessions, 'session')}"
     document = {"schema": 1, "study_tag_session": where, "rows": rows}
-    print_result(args, lambda: document, lambda: _print(rows, where))
-    return EXIT_OK
+    return print_result(args, lambda: document, lambda: _print(rows, where))
 
 
 def _by_file(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Merges the rows of the runs of each file into one row."""
-    files: dict[str, dict[str, Any]] = {}
-    for row in rows:
-        of_file = files.setdefault(row["file"], {"file": row["file"], "figures": 0, "warnings": [], "stored": False})
-        if row["stored"]:
-            of_file["figures"] += row["figures"]
-            of_file["stored"] = True
-            of_file["warnings"] += row["warnings"]
-        else:
-            of_file["known"] = of_file.get("known", 0) + 1
-    for of_file in files.values():
-        if known := of_file.pop("known", 0):
-            of_file["warnings"].append(f"{of_file['file']}: {count(known, 'run')} already stored; not stored again")
-    return list(files.values())
+    merged = []
+    for file, of_file in grouped(rows, lambda row: row["file"]).items():
+        new = [row for row in of_file if row["stored"]]
+        warnings = [warning for row in new for warning in row["warnings"]]
+        if known := len(of_file) - len(new):
+            warnings.append(f"{file}: {count(known, 'run')} already stored; not stored again")
+        figures = sum(row["figures"] for row in new)
+        merged.append({"file": file, "figures": figures, "warnings": warnings, "stored": bool(new)})
+    return merged
 
 
 def _options(args: argparse.Namespace, format_name: str) -> Options:
@@ -241,13 +241,6 @@ class _Stored:
 
 def _meaning(metric: Record) -> tuple[str, str]:
     return unit_of(str(metric.get("unit", ""))).dimension, str(metric.get("better", "higher"))
-
-
-def _origin(format_name: str, path: Path, imported: Imported) -> dict[str, Any]:
-    source = f"import {format_name}" if imported.aggregate else "longshore-bench"
-    origin = {"source": source, "imported_from": path.name, "partial": imported.why_incomplete}
-    known = {"started": imported.started, "steps": imported.steps}
-    return origin | {name: value for name, value in known.items() if value}
 
 
 def _metric_choice(args: argparse.Namespace, format_name: str) -> MetricChoice | None:

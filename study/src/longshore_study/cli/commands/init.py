@@ -5,7 +5,7 @@ import json
 from importlib import resources
 from pathlib import Path
 
-from longshore_study.base.errors import EXIT_OK, LongshoreError, UsageError
+from longshore_study.base.errors import LongshoreError, UsageError
 from longshore_study.cli.result_output import print_result
 from longshore_study.patterns import MEASURED, main_of
 
@@ -39,5 +39,4 @@ def run(args: argparse.Namespace) -> int:
     then = f"edit it, then: longshore plan {path} ; longshore run {path}"
     if args.reframe:
         then = f"reframe -c {path} -r runs it"
-    print_result(args, lambda: {"schema": 1, "file": str(path)}, lambda: print(f"{path} written; {then}"))
-    return EXIT_OK
+    return print_result(args, lambda: {"schema": 1, "file": str(path)}, lambda: print(f"{path} written; {then}"))

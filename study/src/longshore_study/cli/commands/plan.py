@@ -8,7 +8,6 @@ from typing import Any
 
 from longshore_study.base import terminal
 from longshore_study.base.durations import duration
-from longshore_study.base.errors import EXIT_OK
 from longshore_study.base.json_values import attributes
 from longshore_study.cli.result_output import print_result
 from longshore_study.patterns import CONTROL
@@ -35,11 +34,10 @@ def run(args: argparse.Namespace) -> int:
     plan = make_plan(load(args.study))
     stored = list(Store(args.store).launches(plan.study.name))
     answer = describe(plan, TimeEstimate(stored), stored, others=args.json or args.verbose)
-    print_result(args, lambda: answer, lambda: _print(plan, answer, show_sweep=args.verbose))
-    return EXIT_OK
+    return print_result(args, lambda: answer, lambda: _print(plan, answer, show_sweep=args.verbose))
 
 
-def describe(plan: Plan, estimate: TimeEstimate, stored: list[Launch], *, others: bool = True) -> dict[str, Any]:
+def describe(plan: Plan, estimate: TimeEstimate, stored: list[Launch], *, others: bool) -> dict[str, Any]:
     """The document of `plan --json`. `others`: also the power of other numbers of sessions, which
     takes a second."""
     spread = spread_of(stored)

@@ -7,11 +7,11 @@ from typing import Any
 
 from longshore_study.analyses import history
 from longshore_study.attribution import association
-from longshore_study.base.errors import EXIT_OK, LongshoreError, UsageError, require_known, suggestion
+from longshore_study.base.errors import LongshoreError, UsageError, require_known, suggestion
 from longshore_study.base.expression import Expression
 from longshore_study.base.groups import grouped
 from longshore_study.base.json_values import attributes
-from longshore_study.cli.options import add_margin, add_where, of_file
+from longshore_study.cli.options import add_margin, add_output, add_where, of_file
 from longshore_study.cli.result_output import print_result, write_file
 from longshore_study.compare.comparison import CompareOptions, Comparison, compare
 from longshore_study.compare.guideline_check import GuidelineRow, check
@@ -50,9 +50,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--compare", nargs=2, metavar=("REF", "NEW"), help="judge one tag, or study, against another")
     add_margin(parser)
     add_where(parser)
-    parser.add_argument(
-        "-o", "--output", type=Path, metavar="FILE", help="default: report.html; for a plot NAME.svg, or a .pdf"
-    )
+    add_output(parser, "default: report.html; for a plot NAME.svg, or a .pdf")
     parser.add_argument("--figures", action="store_true", help="list the names of the plots in the report")
     parser.add_argument("--figure", metavar="NAME", help="write one plot for a paper, as SVG or PDF")
 
@@ -63,18 +61,17 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError("--margin needs a comparison: --compare REF NEW")
     if not (args.figures or args.figure):
         of_file(args.output, None, ENDINGS, "--figure NAME writes one plot as .svg or .pdf")
-    if args.compare:
-        reference, new = _selected(_compared(store, args.compare, args.studies), args.where)
-        facts = facts_of_comparison(store, compare(reference, new, CompareOptions(margin=args.margin)))
-    else:
-        facts = facts_of_sides(store, _selected(_described(store, args.studies), args.where))
+    sides = _selected((_compared if args.compare else _described)(store, args), args.where)
+    compared = compare(sides[0], sides[1], CompareOptions(margin=args.margin)) if args.compare else None
+    facts = facts_of(store, sides, compared)
     if args.figures or args.figure:
         return _figures(args, facts)
     args.output = args.output or Path("report.html")
     page = build_page(facts).encode("utf-8", "replace")
     write_file(args.output, page)
-    _print(args, facts, len(page))
-    return EXIT_OK
+    verdict = facts.comparison.verdict if facts.comparison else None
+    document = {"schema": 1, "file": str(args.output), "bytes": len(page), "sides": [*facts.sides], "verdict": verdict}
+    return print_result(args, lambda: document, lambda: print(f"{args.output}: {verdict or solo_sentence(facts)}"))
 
 
 def _figures(args: argparse.Namespace, facts: Facts) -> int:
@@ -85,8 +82,7 @@ def _figures(args: argparse.Namespace, facts: Facts) -> int:
     if args.figure is None:
         listed = [attributes(plot, "name title") for plot in plots.values()]
         lines = [f"{plot.name}    {plot.title}" for plot in plots.values()]
-        print_result(args, lambda: {"schema": 1, "figures": listed}, lambda: print(*lines, sep="\n"))
-        return EXIT_OK
+        return print_result(args, lambda: {"schema": 1, "figures": listed}, lambda: print(*lines, sep="\n"))
     if args.figure not in plots:
         raise UsageError(
             f"there is no plot '{args.figure}'{suggestion(args.figure, plots)} ('longshore report --figures' lists "
@@ -102,35 +98,33 @@ def _figures(args: argparse.Namespace, facts: Facts) -> int:
         raise LongshoreError("a plot for a paper needs the package matplotlib: pip install 'study/[figures]'") from None
     write_file(output, file_content(plots[args.figure], file_format))
     document = {"schema": 1, "figure": args.figure, "file": str(output)}
-    print_result(args, lambda: document, lambda: print(f"{output}: {plots[args.figure].title}"))
-    return EXIT_OK
+    return print_result(args, lambda: document, lambda: print(f"{output}: {plots[args.figure].title}"))
 
 
-def _compared(store: Store, names: list[str], studies: list[str]) -> list[Side]:
-    sides = selection.sides(store, names, studies[0] if len(studies) == 1 else None)
+def _compared(store: Store, args: argparse.Namespace) -> list[Side]:
+    studies = args.studies
+    sides = selection.sides(store, args.compare, studies[0] if len(studies) == 1 else None)
     if len(studies) > 1:
         _require_studies(store, studies)
         sides = [replace(side, launches=[x for x in side.launches if x.study in studies]) for side in sides]
     return sides
 
 
-def facts_of_comparison(store: Store, compared: Comparison) -> Facts:
-    sides = [compared.reference, compared.new]
-    # Guidelines are checked on the new side only, because readers act on this side.
-    return gather_facts(
-        sides, compared, _guidelines(sides[1:]), attribution=association.attribute(compared),
-        past=_history(store, sides, compared.margin),
-    )  # fmt: skip
-
-
-def _described(store: Store, studies: list[str]) -> list[Side]:
+def _described(store: Store, args: argparse.Namespace) -> list[Side]:
     """The sides without a comparison: every tag is one."""
+    studies = args.studies
     _require_studies(store, studies)
     chosen = {(study, tag): None for study, tag, _ in selection.stored_names(store) if not studies or study in studies}
     return [
         Side(tag, [launch for study, _ in of_tag for launch in store.launches(study, tag)])
         for tag, of_tag in grouped(chosen, lambda pair: pair[1]).items()
     ]
+
+
+def _require_studies(store: Store, studies: list[str]) -> None:
+    known = {study for study, _, _ in selection.stored_names(store)}
+    for study in studies:
+        require_known(study, known, "study")
 
 
 def _selected(sides: list[Side], where: Expression | None) -> list[Side]:
@@ -140,15 +134,15 @@ def _selected(sides: list[Side], where: Expression | None) -> list[Side]:
         return sides
     kept, where = on_hosts([side.launches for side in sides], where)
     rows = [(one, result) for launches in kept for one in launches for result in one.results]
+    chosen = {id(result) for _, result in rows}
     if where is not None:
         measured = [row for row in rows if row[1]["pattern"] != CONTROL]
-        chosen = {id(result) for _, result in where.select(measured, _factors)}
-        rows = [(one, result) for one, result in rows if result["pattern"] == CONTROL or id(result) in chosen]
-    results = grouped(rows, lambda row: row[0].path)
+        chosen -= {id(result) for _, result in measured}
+        chosen |= {id(result) for _, result in where.select(measured, _factors)}
     selected = []
     for side, launches in zip(sides, kept, strict=True):
-        found = [replace(one, results=[r for _, r in results[one.path]]) for one in launches if one.path in results]
-        selected.append(replace(side, launches=found))
+        found = [replace(one, results=[row for row in one.results if id(row) in chosen]) for one in launches]
+        selected.append(replace(side, launches=[one for one in found if one.results]))
     return selected
 
 
@@ -159,21 +153,17 @@ def _factors(row: tuple[Launch, Record]) -> dict[str, Any]:
     return names | factors_of(launch, result)
 
 
-def facts_of_sides(store: Store, sides: list[Side]) -> Facts:
-    """The facts without a comparison."""
-    return gather_facts(sides, None, _guidelines(sides), past=_history(store, sides, None))
-
-
-def _history(store: Store, sides: list[Side], margin: float | None) -> history.HistoryTable:
-    known = events.of_store(store.path)
-    launches = {str(launch.path): launch for side in sides for launch in side.launches}
-    return history.build(list(launches.values()), known, tags=[side.name for side in sides], margin=margin)
-
-
-def _require_studies(store: Store, studies: list[str]) -> None:
-    known = {study for study, _, _ in selection.stored_names(store)}
-    for study in studies:
-        require_known(study, known, "study")
+def facts_of(store: Store, sides: list[Side], compared: Comparison | None) -> Facts:
+    """The facts of these sides. With their comparison, guidelines are checked on the new side only,
+    because readers act on this side."""
+    return gather_facts(
+        sides, compared, _guidelines(sides[1:] if compared else sides),
+        attribution=association.attribute(compared) if compared else None,
+        past=history.build(
+            [launch for side in sides for launch in side.launches], events.of_store(store.path),
+            tags=[side.name for side in sides], margin=compared.margin if compared else None,
+        ),
+    )  # fmt: skip
 
 
 def _guidelines(sides: list[Side]) -> dict[str, list[GuidelineRow]]:
@@ -186,11 +176,3 @@ def _guidelines(sides: list[Side]) -> dict[str, list[GuidelineRow]]:
         if rows:
             checked[side.name] = rows
     return checked
-
-
-def _print(args: argparse.Namespace, facts: Facts, size: int) -> None:
-    verdict = facts.comparison.verdict if facts.comparison else None
-    document = {
-        "schema": 1, "file": str(args.output), "bytes": size, "sides": list(facts.sides), "verdict": verdict,
-    }  # fmt: skip
-    print_result(args, lambda: document, lambda: print(f"{args.output}: {verdict or solo_sentence(facts)}"))

@@ -2,14 +2,14 @@
 
 import argparse
 import importlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from types import ModuleType
 from typing import Any
 
 from longshore_study.base import terminal
 from longshore_study.base.errors import EXIT_INVALID, EXIT_OK, LongshoreError, UsageError, require_known
-from longshore_study.base.groups import grouped
 from longshore_study.cli.options import add_names, add_where
 from longshore_study.cli.result_output import print_result
 from longshore_study.metrics import variant_rows
@@ -104,24 +104,17 @@ def _winners(args: argparse.Namespace) -> int:
     store = Store(args.store)
     asked = (store, args.names[0], args.session)
     render = partial(winner_table.render, *asked, verbose=args.verbose)
-    print_result(args, partial(winner_table.document, *asked), render)
-    return EXIT_OK
+    return print_result(args, partial(winner_table.document, *asked), render)
 
 
 def _means(args: argparse.Namespace) -> int:
     from longshore_study.analyses import means  # noqa: PLC0415
     from longshore_study.output import mean_table  # noqa: PLC0415
 
-    measured = measure(_chosen(args), metrics=("all",))
-    rows = means.means_of(measured.figures, pooled=args.pool or ())
-    if not rows:
-        raise LongshoreError("nothing stored has results" + (f"; {measured.problems[0]}" if measured.problems else ""))
+    def rows_of(launches: list[Launch]) -> list[means.Mean]:
+        return means.means_of(measure(launches, metrics=("all",)).figures, pooled=args.pool or ())
 
-    outputs: dict[str | None, _Output] = {}
-    for machine, of_machine in grouped(rows, lambda row: row.simulated).items():
-        damaged = machine is None and bool(measured.damaged)
-        outputs[machine] = _Output(mean_table.document(of_machine), partial(mean_table.render, of_machine), damaged)
-    return _print_tables(args, outputs)
+    return _print_rows(args, rows_of, mean_table, "nothing stored has results")
 
 
 def _predicted(args: argparse.Namespace) -> int:
@@ -135,13 +128,13 @@ def _predicted(args: argparse.Namespace) -> int:
             f"no cell is both simulated and measured ({found.why_none}); measure the same variants with the same "
             'ranks and nodes, for instance with transport = ["mpi", "simulated"] in one [[pattern]]'
         )
-    damaged = bool(measure(launches).damaged)
-    return _table(args, simulated_table.document(found), lambda: simulated_table.render(found), damaged=damaged)
+    status = EXIT_INVALID if measure(launches).damaged else EXIT_OK
+    return print_result(args, partial(simulated_table.document, found), partial(simulated_table.render, found), status)
 
 
 @dataclass(frozen=True)
 class _TableOfRows:
-    """A table of rows found in launches: measured ones, then those of each simulated machine."""
+    """A table of the rows that a function finds in launches."""
 
     rows_of: str
     """The function that finds the rows of launches, with its module."""
@@ -154,14 +147,23 @@ class _TableOfRows:
         module, _, function = self.rows_of.rpartition(".")
         rows_of = getattr(importlib.import_module(f"longshore_study.{module}"), function)
         table = importlib.import_module(f"longshore_study.output.{self.table}")
-        outputs: dict[str | None, _Output] = {}
-        for machine, launches in by_machine(_chosen(args)).items():
-            if rows := rows_of(launches):
-                render = partial(table.render, rows)
-                outputs[machine] = _Output(table.document(rows), render, bool(measure(launches).damaged))
-        if not outputs:
-            raise LongshoreError(self.nothing)
-        return _print_tables(args, outputs)
+        return _print_rows(args, rows_of, table, self.nothing)
+
+
+def _print_rows(
+    args: argparse.Namespace, rows_of: Callable[[list[Launch]], Sequence[Any]], table: ModuleType, nothing: str
+) -> int:
+    """Prints a table of the measured launches, then one of those of each simulated machine."""
+    outputs: dict[str | None, _Output] = {}
+    problems: list[str] = []
+    for machine, launches in by_machine(_chosen(args)).items():
+        measured = measure(launches)
+        problems += measured.problems
+        if rows := rows_of(launches):
+            outputs[machine] = _Output(table.document(rows), partial(table.render, rows), bool(measured.damaged))
+    if not outputs:
+        raise LongshoreError("; ".join([nothing, *problems[:1]]))
+    return _print_tables(args, outputs)
 
 
 def _print_tables(args: argparse.Namespace, outputs: dict[str | None, _Output]) -> int:
@@ -176,16 +178,12 @@ def _print_tables(args: argparse.Namespace, outputs: dict[str | None, _Output]) 
                 terminal.print_line(f"{heading(machine)}:\n")
             output.render()
 
-    return _table(args, document, render, damaged=any(output.damaged for output in outputs.values()))
+    status = EXIT_INVALID if any(output.damaged for output in outputs.values()) else EXIT_OK
+    return print_result(args, lambda: document, render, status)
 
 
 def _empty(document: dict[str, Any]) -> dict[str, Any]:
     return {name: [] if isinstance(value, list) else value for name, value in document.items()}
-
-
-def _table(args: argparse.Namespace, document: dict[str, Any], render: Callable[[], None], *, damaged: bool) -> int:
-    print_result(args, lambda: document, render)
-    return EXIT_INVALID if damaged else EXIT_OK
 
 
 def _steps(args: argparse.Namespace) -> int:
@@ -210,8 +208,8 @@ def _steps(args: argparse.Namespace) -> int:
         for problem in problems:
             terminal.print_line(f"warning: {problem}", "failed")
 
-    damaged = any(measurements.damaged for measurements in measured)
-    return _table(args, step_table.document(tables), render, damaged=damaged)
+    status = EXIT_INVALID if any(measurements.damaged for measurements in measured) else EXIT_OK
+    return print_result(args, partial(step_table.document, tables), render, status)
 
 
 def _chosen(args: argparse.Namespace) -> Iterator[Launch]:

@@ -3,6 +3,7 @@
 import argparse
 import os
 import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 from longshore_study.base import terminal
 from longshore_study.base.errors import EXIT_OK, LongshoreError, UsageError, suggestion
 from longshore_study.base.json_values import print_json
+from longshore_study.cli.result_output import print_result
 from longshore_study.host import stack_builds
 from longshore_study.host.stacks import MPI, Stack, find_stacks
 
@@ -44,24 +46,28 @@ def run(args: argparse.Namespace) -> int:
                 f"--search {folder}: no such folder; name one in which an MPI is installed (DIR/bin/mpirun)"
             )
     # The installations of all builds are also searched.
-    folders = [str(folder) for b in stack_builds.builds() if (folder := Path(b.mpirun).parent.parent).is_dir()]
+    builds = stack_builds.builds()
+    folders = [str(folder) for build in builds if (folder := Path(build.mpirun).parent.parent).is_dir()]
     found = stack_builds.with_unique_names(find_stacks([*args.search, *folders]))
     if args.action == "build":
         return _build(args, found)
     if args.names:
         raise UsageError(f"unexpected argument '{args.names[0]}' ('longshore stacks build NAME' builds)")
-    built = {build.name: build for build in stack_builds.builds()}
-    rows = [_row(stack, built.pop(stack.name, None)) for stack in found]
+    bench = {build.name: build.bench for build in builds}
+    rows = [{**asdict(stack), "bench": bench.pop(stack.name, None)} for stack in found]
     # Builds whose installation is not found are listed, because they stay usable.
-    gone = [
+    rows += [
         {"name": b.name, "what": MPI, "kind": "", "version": b.version, "launcher": b.mpirun, "bench": b.bench}
-        for b in built.values()
+        for b in builds
+        if b.name in bench
     ]
-    if args.json:
-        print_json({"schema": 1, "place": str(stack_builds.stacks_home()), "stacks": [*rows, *gone]})
-        return EXIT_OK
-    if not rows and not gone:
+    if not rows and not args.json:
         raise LongshoreError("no MPI, OpenSHMEM or UCX found; load a module, or name a folder with --search DIR")
+    document = {"schema": 1, "place": str(stack_builds.stacks_home()), "stacks": rows}
+    return print_result(args, lambda: document, lambda: _print(rows))
+
+
+def _print(rows: Sequence[Mapping[str, Any]]) -> None:
     columns = ["name", "what", "version", "standard", "path", "longshore-bench", "modules"]
     body = [
         [
@@ -69,14 +75,9 @@ def run(args: argparse.Namespace) -> int:
             str(row["launcher"] or row.get("prefix")), "built" if row.get("bench") else "-",
             " ".join(row.get("modules") or ()) or "-",
         ]
-        for row in (*rows, *gone)
+        for row in rows
     ]  # fmt: skip
     terminal.print_table("communication stacks", columns, body)
-    return EXIT_OK
-
-
-def _row(stack: Stack, build: stack_builds.Build | None) -> dict[str, Any]:
-    return {**asdict(stack), "bench": build.bench if build else None}
 
 
 def _build(args: argparse.Namespace, found: list[Stack]) -> int:

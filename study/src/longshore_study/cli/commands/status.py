@@ -5,9 +5,10 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from longshore_study.base.errors import EXIT_OK, LongshoreError
-from longshore_study.base.json_values import attributes, print_json
+from longshore_study.base.errors import LongshoreError
+from longshore_study.base.json_values import attributes
 from longshore_study.cli.commands.resume import choose_sessions
+from longshore_study.cli.result_output import print_result
 from longshore_study.execution import batch_systems
 from longshore_study.execution.batch_session import submitted_jobs
 from longshore_study.execution.session_folder import Target, stored_study_files
@@ -39,54 +40,44 @@ def run(args: argparse.Namespace) -> int:
         raise LongshoreError(
             f"nothing {chosen.of_name}is stored in {place}; 'longshore run STUDY.toml' measures a study"
         )
-    if args.json:
-        print_json({"schema": 1, "sessions": sessions})
-        return EXIT_OK
-    if not sessions and study:
-        print(f"{study.name}: nothing is stored in {place} yet; 'longshore run {study.path}' measures it")
-    for session in sessions:
-        _print(session, verbose=args.verbose)
-    return EXIT_OK
+
+    def render() -> None:
+        if not sessions and study:
+            print(f"{study.name}: nothing is stored in {place} yet; 'longshore run {study.path}' measures it")
+        for session in sessions:
+            _print(session, verbose=args.verbose)
+
+    return print_result(args, lambda: {"schema": 1, "sessions": sessions}, render)
 
 
 def _session(target: Target, study: Study | None) -> dict[str, Any]:
     plan = _plan(target, study)
     best: dict[tuple[str, int], Launch] = {}
     for launch in target.launches():
-        key = _key(launch)
-        if key not in best or best[key].problem is not None:
-            best[key] = launch
-    order = plan.order(target.session) if plan is not None else None
-    planned = best.keys() if order is None else {launch.key for launch in order}
-    skipped = {key for key, launch in best.items() if _nothing_could_run(launch)}
+        if launch.key not in best or best[launch.key].problem is not None:
+            best[launch.key] = launch
+    order = plan.order(target.session) if plan else []
+    planned = {launch.key for launch in order} if plan else best.keys()
+    lacking = Counter(launch.cell.cell_id for launch in order if launch.key not in best)
+    # Launches that skipped every variant with a reason are neither measurements nor failures.
+    skipped = {key for key, launch in best.items() if launch.exit_status == EXIT_ALL_SKIPPED and not launch.problem}
     failed = [launch for launch in best.values() if launch.problem is not None]
     good = {key for key, launch in best.items() if launch.problem is None} - skipped
-    answer: dict[str, Any] = {
+    return {
         **attributes(target, "study tag session"),
         # Each planned launch is recorded, failed, missing, or had nothing to run.
         "recorded": len(good & planned),
         "nothing_to_run": len(skipped & planned),
         "failed": [
-            {"cell": f.cell, "launch": f.launch_index, "problem": f.problem, "planned": _key(f) in planned}
+            {"cell": f.cell, "launch": f.launch_index, "problem": f.problem, "planned": f.key in planned}
             for f in failed
         ],
-        "planned": None,
-        "missing": None,
-        "not_in_the_study_file": 0,
-        "missing_cells": [],
+        "planned": len(order) if plan else None,
+        "missing": lacking.total() if plan else None,
+        "not_in_the_study_file": len(best.keys() - planned),
+        "missing_cells": [{"cell": plan.labels[cell], "launches": n} for cell, n in lacking.items()] if plan else [],
         "jobs": [_job(row) for row in submitted_jobs(target)],
     }
-    if plan is not None and order is not None:
-        lacking = Counter(launch.cell.cell_id for launch in order if launch.key not in best)
-        answer["planned"] = len(order)
-        answer["missing"] = lacking.total()
-        answer["not_in_the_study_file"] = len(best.keys() - planned)
-        answer["missing_cells"] = [{"cell": plan.labels[cell], "launches": n} for cell, n in lacking.items()]
-    return answer
-
-
-def _key(launch: Launch) -> tuple[str, int]:
-    return launch.cell_id, launch.launch_index
 
 
 def _job(row: dict[str, Any]) -> dict[str, Any]:
@@ -96,18 +87,12 @@ def _job(row: dict[str, Any]) -> dict[str, Any]:
     return document | {"state": state, "why_unknown": why or None, "output_exists": output_exists}
 
 
-def _nothing_could_run(launch: Launch) -> bool:
-    """Whether every variant was skipped with a reason: neither a measurement nor a failure."""
-    return launch.exit_status == EXIT_ALL_SKIPPED and launch.problem is None
-
-
 def _plan(target: Target, study: Study | None) -> Plan | None:
     """The plan, from the given file, else from the copy beside the launches."""
     try:
-        if study is not None:
-            return make_plan(study)
-        copies = stored_study_files(target)
-        return make_plan(load(copies[0])) if copies else None
+        if study is None and (copies := stored_study_files(target)):
+            study = load(copies[0])
+        return make_plan(study) if study else None
     except LongshoreError:
         return None  # another version of this program wrote the copy
 
