@@ -58,8 +58,6 @@ def ranks_and_cores(ranks: int | None, cores: int) -> Finding:
 
 
 def affinity(allowed: Sequence[int], present: int) -> Finding:
-    if not hasattr(os, "sched_getaffinity"):
-        return Finding(UNKNOWN, NOT_SUPPORTED)
     if len(allowed) < present:
         advice = "expected in a job of a batch system; otherwise start longshore without taskset or numactl"
         return Finding(WARN, f"restricted to {len(allowed)} of {present} cpus: {ranges(allowed)}", advice)
