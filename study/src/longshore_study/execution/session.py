@@ -1,6 +1,7 @@
 """Runs a session for `run` and `resume`: options, set-up, summary, and exit status."""
 
 import argparse
+import math
 import shlex
 import sys
 import time
@@ -16,12 +17,12 @@ from longshore_study.base.terminal import count, print_unless_closed
 from longshore_study.execution import batch_session
 from longshore_study.execution.child_process import Interrupted, Signals
 from longshore_study.execution.launch_resolver import make_launch_resolver
-from longshore_study.execution.launch_runner import Deadline, OutOfTime, Runner, Summary, remaining
+from longshore_study.execution.launch_runner import OutOfTime, Runner, StateRun, Summary, remaining
 from longshore_study.execution.launchers import nodes_of
 from longshore_study.execution.progress import make_progress
 from longshore_study.execution.session_folder import Target, store_study_file
 from longshore_study.execution.session_lock import session_lock
-from longshore_study.execution.turns import StateRun, Turn, in_turns, states_of
+from longshore_study.execution.turns import Turn, in_turns, states_of
 from longshore_study.host.doctor import WARN, load_average
 from longshore_study.host.machine import available_cpus
 from longshore_study.planning.plan import Plan, PlannedLaunch, make_plan, missing_programs
@@ -74,7 +75,7 @@ def run_session(args: argparse.Namespace, study_path: str, turns: Sequence[str] 
         print_commands(args, launches)
         return EXIT_OK
     if launches:
-        deadline = begun + args.stop_after if args.stop_after else None
+        deadline = begun + args.stop_after if args.stop_after else math.inf
         status = _run_locked(args, states, launches, deadline)
         if status is not None:
             return status
@@ -111,9 +112,7 @@ def _of_nodes(plan: Plan, launches: list[PlannedLaunch], nodes: int | None) -> l
     return [launch for launch in launches if (nodes_of(launch.cell, choice) or 1) == nodes]
 
 
-def _run_locked(
-    args: argparse.Namespace, states: Sequence[StateRun], turns: list[Turn], deadline: float | None
-) -> int | None:
+def _run_locked(args: argparse.Namespace, states: Sequence[StateRun], turns: list[Turn], deadline: float) -> int | None:
     """Locks the session and runs `turns`. Returns the exit status if they were stopped."""
     part = f"{args.only_nodes} nodes" if args.only_nodes is not None else ""
     with ExitStack() as stack:
@@ -126,27 +125,17 @@ def _run_locked(
         _announce(states, estimate)
         progress = make_progress(states[0].plan, [turn.launch for turn in turns], estimate)
         stack.callback(progress.close)
-
-        def heartbeat() -> None:
-            for lock in locks:
-                lock.heartbeat()
-
-        runners = {
-            state.target.tag: Runner(
-                state.plan, state.target, state.resolver, progress,
-                deadline=Deadline(deadline, estimate) if deadline is not None else None,
-                extra_keys={"provenance": store_provenance(state.target.folder, state.resolver.programs())},
-                heartbeat=heartbeat,
-            )
-            for state in states
-        }  # fmt: skip
+        runners = {}
+        for state in states:
+            provenance = store_provenance(state.target.folder, state.resolver.programs())
+            runners[state.target.tag] = Runner(state, progress, locks, provenance, deadline)
         continuation = f"continue with: {resume_command(states)}"
         try:
             with Signals() as signals:
                 for turn in turns:
                     tag = turn.state.target.tag
                     progress.tag = tag if len(states) > 1 else ""
-                    runners[tag].run([turn.launch], signals, turn.state.summary)
+                    runners[tag].run(turn.launch, signals)
         except (Interrupted, OutOfTime) as stop:
             progress.close()
             recorded = sum(len(state.summary.outcomes) for state in states)
