@@ -38,14 +38,6 @@ class Log:
     repeats: bool
     """Whether all lines of times are equal: a bug of ISx 1.1 over MPI repeats the first."""
 
-    def differs_from(self, screen: dict[str, Any]) -> str | None:
-        """The first contradiction to a screen output. None if both may be of the same run."""
-        for name in ("ranks", "iterations", "keys", "scaling"):
-            value = self.settings.get(name)
-            if value is not None and screen.get(name) not in (None, value):
-                return f"{name} {screen[name]} on the screen, {value} in the log"
-        return None
-
 
 def read_log(printed: Source, head: re.Match[str]) -> Log:
     """Reads a log, which begins with the match `head`."""
