@@ -27,7 +27,6 @@ class JobRequest:
     seconds: int
     script: Path
     output: Path
-    """The file for the output of the job."""
     after: str | None = None
     """The identifier of a job that must end first, with any result."""
     options: tuple[str, ...] = ()

@@ -88,18 +88,14 @@ def _state(args: argparse.Namespace, study: Study, tag: str | None, *, submits: 
     if args.bench and study.in_state(tag).state.bench:
         raise UsageError(f"--bench: [states.{tag}] of {study.path} names the program; remove one of the two")
     plan = make_plan(study.in_state(tag))
-    target = _target(args, plan, tag)
+    session = today() if args.session is None else args.session
+    for name, kind in ((tag, "tag"), (session, "session")):
+        folder_name(name, kind)  # raises an error for an empty name
+    target = Target(Store(args.store), study.name, tag, session)
     launches, recorded, failed = remaining(plan, target, retry_failed=args.retry_failed)
     resolver = make_launch_resolver(plan, bench=args.bench, mpirun=args.mpirun, dry_run=args.dry_run or submits)
     launches = _of_nodes(plan, launches, args.only_nodes)
     return StateRun(plan, target, resolver, launches, Summary(plan.launches_per_session, recorded, failed))
-
-
-def _target(args: argparse.Namespace, plan: Plan, tag: str) -> Target:
-    session = today() if args.session is None else args.session
-    for name, kind in ((tag, "tag"), (session, "session")):
-        folder_name(name, kind)  # raises an error for an empty name
-    return Target(Store(args.store), plan.study.name, tag, session)
 
 
 def _of_nodes(plan: Plan, launches: list[PlannedLaunch], nodes: int | None) -> list[PlannedLaunch]:
@@ -187,7 +183,6 @@ def print_summaries(
     stopped: str | None = None,
     left: Sequence[int] = (),
 ) -> None:
-    """Prints what ran, for each state of the session."""
     if args.json:
         lefts = left or [0] * len(states)
         answers = [_document(*state, stopped, state_left) for state, state_left in zip(states, lefts, strict=True)]

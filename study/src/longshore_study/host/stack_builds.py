@@ -128,17 +128,6 @@ def _is_source(folder: Path) -> bool:
 
 def build_stack(stack: Stack, source: Path, *, jobs: int, verbose: bool = False) -> Build:
     """Builds longshore-bench with the stack's compiler, runs it once, and writes stack.json."""
-    try:
-        return _build_stack(stack, source, jobs=jobs, verbose=verbose)
-    except OSError as error:
-        # _run and _try_out report programs that do not start, so this error comes from a file.
-        path = error.filename or stacks_home()
-        raise LongshoreError(
-            f"cannot write {path}: {error.strerror}; name another folder with LONGSHORE_STACKS"
-        ) from None
-
-
-def _build_stack(stack: Stack, source: Path, *, jobs: int, verbose: bool) -> Build:
     if stack.compiler is None:
         raise LongshoreError(
             f"stack '{stack.name}' has no mpicxx beside {stack.launcher}; install its development files"
@@ -146,29 +135,35 @@ def _build_stack(stack: Stack, source: Path, *, jobs: int, verbose: bool) -> Bui
     if shutil.which("cmake") is None:
         raise LongshoreError("building needs cmake, which was not found; 'make setup' installs it")
     home = stacks_home() / stack.name
-    folder = home / "build"
+    folder, log = home / "build", home / "build.log"
     generator = ["-G", "Ninja"] if shutil.which("ninja") else []
     environment = {**os.environ, **with_paths(stack.environment, stack.paths)}
     configure = [
         "cmake", "-S", str(source), "-B", str(folder), *generator, "-Wno-dev", "-DCMAKE_BUILD_TYPE=Release",
         f"-DMPI_CXX_COMPILER={stack.compiler}", f"-DMPIEXEC_EXECUTABLE={stack.launcher}", *_ONLY_BENCH,
     ]  # fmt: skip
-    folder.mkdir(parents=True, exist_ok=True)
-    # A cache of an earlier build may still point to another MPI.
-    (folder / "CMakeCache.txt").unlink(missing_ok=True)
-    log = home / "build.log"
-    log.unlink(missing_ok=True)
-    _run(configure, environment, log, verbose=verbose)
-    _run(["cmake", "--build", str(folder), "--target", BENCH, "-j", str(jobs)], environment, log, verbose=verbose)
-    program = next((p for p in (folder / "bench" / BENCH, folder / BENCH) if p.is_file()), None)
-    if program is None:
-        raise LongshoreError(f"the build made no {BENCH} in {folder}; see {log}")
-    build = Build(stack.name, str(program), stack.launcher, stack.environment, stack.paths, stack.version)
-    _try_out(build)
-    # Renaming makes stack.json appear at once, and only for a program that runs.
-    temporary = home / ".stack.json.tmp"
-    temporary.write_text(json.dumps(asdict(build), indent=1), encoding="utf-8")
-    temporary.rename(home / "stack.json")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        # A cache of an earlier build may still point to another MPI.
+        (folder / "CMakeCache.txt").unlink(missing_ok=True)
+        log.unlink(missing_ok=True)
+        _run(configure, environment, log, verbose=verbose)
+        _run(["cmake", "--build", str(folder), "--target", BENCH, "-j", str(jobs)], environment, log, verbose=verbose)
+        program = next((p for p in (folder / "bench" / BENCH, folder / BENCH) if p.is_file()), None)
+        if program is None:
+            raise LongshoreError(f"the build made no {BENCH} in {folder}; see {log}")
+        build = Build(stack.name, str(program), stack.launcher, stack.environment, stack.paths, stack.version)
+        _try_out(build)
+        # Renaming makes stack.json appear at once, and only for a program that runs.
+        temporary = home / ".stack.json.tmp"
+        temporary.write_text(json.dumps(asdict(build), indent=1), encoding="utf-8")
+        temporary.rename(home / "stack.json")
+    except OSError as error:
+        # _run and _try_out report programs that do not start, so this error comes from a file.
+        path = error.filename or stacks_home()
+        raise LongshoreError(
+            f"cannot write {path}: {error.strerror}; name another folder with LONGSHORE_STACKS"
+        ) from None
     return build
 
 

@@ -20,7 +20,7 @@ from typing import Any
 from longshore_study.base.errors import LongshoreError
 from longshore_study.importers.imported import Imported, Options, Source, aggregate_result, whole_records
 from longshore_study.importers.json_document import parsed
-from longshore_study.importers.run_texts import runs_of
+from longshore_study.importers.run_texts import finite_or_nan, runs_of
 from longshore_study.store import records
 from longshore_study.store.records import Record
 
@@ -174,19 +174,12 @@ def _from_json(printed: Source, options: Options) -> Imported:
     run = _BaleRun(operation, request_bytes, count("pes"), options.ranks_per_node, sizes)
     results = []
     for model in (name for name in MODELS if name in values):
-        seconds = _seconds(printed, model, values[model])
+        seconds = finite_or_nan(values[model])
+        if not 0.0 < seconds < 1e9:
+            what = f"{model}: {values[model]!r:.40} is not a time from which to compute a bandwidth"
+            raise printed.error(0, what)
         original = {"name": model, "value": seconds, "unit": "s"}
         results.append(run.result(model, run.bytes_per_node / seconds / 1e9, seconds, original=original))
     if not results:
         raise LongshoreError(f"{printed.name}: bale's object has no seconds of any strategy ({', '.join(MODELS)})")
     return run.imported(values.get("bale_version"), {"name": "shmem"}, results, why_incomplete)
-
-
-def _seconds(printed: Source, model: str, text: Any) -> float:
-    try:
-        seconds = float(text)
-    except (TypeError, ValueError):
-        seconds = 0.0
-    if not 0.0 < seconds < 1e9:
-        raise printed.error(0, f"{model}: {text!r:.40} is not a time from which to compute a bandwidth")
-    return seconds

@@ -23,11 +23,8 @@ _BEGIN = re.compile(
     r"(?:Intel ?\(R\)|PALLAS) MPI Benchmark(?:s| Suite)[ \t]*V?(\d[\d.]*(?:[ \t]+(?:Update|Beta)[ \t]*\d*)*)?[^\n]*",
     re.IGNORECASE,
 )
-_PARTS = (
-    (re.compile(r"MPI-2 part|EXT part"), "ext"), (re.compile(r"RMA part"), "rma"), (re.compile(r"NBC part"), "nbc"),
-    (re.compile(r"IO part"), "io"), (re.compile(r"P2P part"), "p2p"), (re.compile(r"\bMT part"), "mt"),
-    (re.compile(r"MPI-4 part"), "mpi-4"), (re.compile(r"HALO part"), "halo"),
-)  # fmt: skip
+_PART = re.compile(r"(?:MPI-2|(EXT|RMA|NBC|IO|P2P|\bMT|MPI-4|HALO)) part")
+"""The part of the benchmarks. MPI-2 is the old name of EXT."""
 _WITHOUT_END = ("mt", "halo")
 """Parts whose output has no end mark."""
 _TABLE = re.compile(r"^#[ \t]*Benchmarking[ \t]+(\S+)(?:[ \t]+\((\d+(?:[ \t]*x[ \t]*\d+)+)\))?", re.MULTILINE)
@@ -57,8 +54,9 @@ def read(source: Source, options: Options) -> list[Imported]:
 
 def _imported(run: Source, options: Options, head: re.Match[str]) -> Imported:
     text = run.text
-    part = next((part for pattern, part in _PARTS if pattern.search(head[0])), None)
-    common: dict[str, Any] = {"part": part} if part else {}
+    named = _PART.search(head[0])
+    part = (named[1] or "ext").lower() if named else None
+    common: dict[str, Any] = known(part=part)
     for name, line, usual in _TYPES:
         if (found := re.search(line, text, re.MULTILINE)) and found[1] != usual:
             common[name] = found[1]

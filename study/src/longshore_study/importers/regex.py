@@ -24,6 +24,7 @@ from longshore_study.importers.imported import (
     known,
     whole_records,
 )
+from longshore_study.importers.run_texts import finite_or_nan
 from longshore_study.importers.series import level_of
 from longshore_study.store import records
 
@@ -120,11 +121,8 @@ def _factors(match: re.Match[str]) -> dict[str, Any]:
 
 def _value(source: Source, match: re.Match[str], group: str | int, unit: str) -> float:
     text = match[group]
-    try:
-        value = float((text or "").strip().replace("D", "E").replace("d", "e"))
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value):
+    value = finite_or_nan((text or "").strip().replace("D", "E").replace("d", "e"))
+    if math.isnan(value):
         raise source.error(
             match.start(), f"'{(text or '')[:40]}' is not a number; the figure is the group named value, or the first"
         )

@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Sequence
+from typing import Any
 
 from longshore_study.importers.imported import Source
 
@@ -46,20 +47,20 @@ def starts_with_number(line: str) -> bool:
     return _NUMBER_FIRST.match(line) is not None
 
 
-def any_number(source: Source, offset: int, column: str, word: str) -> float:
-    """A number in a column of a table. Raises LongshoreError if `word` is not a finite number."""
+def finite_or_nan(value: Any) -> float:
+    """The number that a text or a value of JSON is. NaN for anything else, and for infinities."""
     try:
-        value = float(word)
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value):
-        raise source.error(offset, f"'{word[:40]}' below {column} is not a number")
-    return value
+        number = math.nan if isinstance(value, bool) else float(value)
+    except (TypeError, ValueError, OverflowError):
+        return math.nan
+    return number if math.isfinite(number) else math.nan
 
 
 def finite_number(source: Source, offset: int, column: str, word: str) -> float:
-    """Like any_number. Also raises LongshoreError for a negative number."""
-    value = any_number(source, offset, column, word)
+    """A number in a column of a table. Raises LongshoreError unless it is finite and at least 0."""
+    value = finite_or_nan(word)
+    if math.isnan(value):
+        raise source.error(offset, f"'{word[:40]}' below {column} is not a number")
     if value < 0:
         raise source.error(offset, f"'{word[:40]}' below {column} is negative")
     return value

@@ -9,13 +9,13 @@ of work in the order of the lines. All other columns are factors; `comm` becomes
 that begin with # are comments.
 """
 
-import math
 import re
 from collections.abc import Iterator
 from typing import Any
 
 from longshore_study.importers.csv_table import TableLine, read_table
 from longshore_study.importers.imported import Imported, Options, Source, aggregate_result, whole_records
+from longshore_study.importers.run_texts import finite_or_nan
 from longshore_study.store import records
 from longshore_study.store.records import Record
 
@@ -75,10 +75,7 @@ def _results(
 
 
 def _figure(source: Source, line: TableLine, column: str) -> float:
-    try:
-        value = float(line.texts[column])
-    except ValueError:
-        value = math.nan
-    if not (math.isfinite(value) and value > 0):
+    value = finite_or_nan(line.texts[column])
+    if not value > 0:
         raise source.error_in_line(line.number, f"{column}: '{line.texts[column]}' is not a bandwidth in GB/s")
     return value
