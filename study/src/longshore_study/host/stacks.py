@@ -100,7 +100,7 @@ def _mpi(launcher: Path, modules: list[str]) -> Stack | None:
     version = _version_in(mpi.version)
     return _stack(
         launcher, short, version, _fitting(modules, words, version), what=MPI, kind=mpi.kind, launcher=mpi.path,
-        standard=_standard(_headers(compiler, prefix), "mpi.h", r"#\s*define\s+MPI_{}\s+(\d+)"), compiler=compiler,
+        standard=_standard(_headers(compiler, prefix), "mpi.h", "MPI_VERSION", "MPI_SUBVERSION"), compiler=compiler,
         environment=(
             {"I_MPI_ROOT": str(prefix), "FI_PROVIDER_PATH": str(prefix / "lib")} if mpi.kind == INTEL else {}
         ),
@@ -115,7 +115,7 @@ def _shmem(launcher: Path, modules: list[str]) -> Stack:
     version = _version_in(output)
     return _stack(
         launcher, "oshmem", version, _fitting(modules, ("shmem",), version), what=SHMEM, launcher=str(launcher),
-        standard=_standard(_headers(compiler, prefix), "shmem.h", r"#\s*define\s+_?SHMEM_{}\s+(\d+)"),
+        standard=_standard(_headers(compiler, prefix), "shmem.h", "SHMEM_MAJOR_VERSION", "SHMEM_MINOR_VERSION"),
         kind=OPEN_MPI if "Open" in output else "unknown", compiler=compiler, paths=_paths(prefix),
     )  # fmt: skip
 
@@ -152,16 +152,16 @@ def _headers(compiler: str | None, prefix: Path) -> list[Path]:
     return [*(Path(word[2:]) for word in words if word.startswith("-I")), prefix / "include"]
 
 
-def _standard(folders: Iterable[Path], header: str, define: str) -> str | None:
+def _standard(folders: Iterable[Path], header: str, *names: str) -> str | None:
+    """The version of a standard, from the macros with its major and its minor number."""
     for folder in folders:
         try:
             text = (folder / header).read_text(encoding="utf-8", errors="replace")
         except OSError:
             continue
-        major = re.search(define.format("VERSION" if header == "mpi.h" else "MAJOR_VERSION"), text)
-        minor = re.search(define.format("SUBVERSION" if header == "mpi.h" else "MINOR_VERSION"), text)
-        if major and minor:
-            return f"{major[1]}.{minor[1]}"
+        numbers = [match[1] for name in names if (match := re.search(rf"#\s*define\s+_?{name}\s+(\d+)", text))]
+        if len(numbers) == len(names):
+            return ".".join(numbers)
     return None
 
 

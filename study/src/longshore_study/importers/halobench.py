@@ -88,7 +88,7 @@ class _HalobenchRun:
             found[what] = [int(number) for number in match.groups()]
         ranks, grid = found["ranks"][0], found["grid"]
         if math.prod(grid) != ranks:
-            raise self.printed.error(0, f"a process grid of {grid} does not have the {ranks} processes it names")
+            raise self.printed.error(f"a process grid of {grid} does not have the {ranks} processes it names")
         return ranks, grid, found["contiguous"][0], found["repetitions"][0]
 
     def why_incomplete(self) -> str | None:
@@ -138,17 +138,16 @@ class _HalobenchRun:
         if match is None:
             if self.options.partial:
                 return None
-            raise part.error(0, "this heading has no line 'Secs = ..., bwidth = ... MiB/s'")
+            raise part.error("this heading has no line 'Secs = ..., bwidth = ... MiB/s'")
         try:
             seconds, bandwidth = fortran_value(match[1]), fortran_value(match[2])
         except ValueError as error:
-            raise part.error(match.start(), str(error)) from None
+            raise part.at(match).error(str(error)) from None
         if seconds <= 0.0:
-            raise part.error(match.start(), f"{match[1]} seconds is not a time")
+            raise part.at(match).error(f"{match[1]} seconds is not a time")
         computed = repetitions * payload_bytes / _MIB / seconds
         if not math.isclose(computed, bandwidth, rel_tol=_AGREEMENT):
-            raise part.error(
-                match.start(),
+            raise part.at(match).error(
                 f"bwidth = {bandwidth:.6g} MiB/s does not agree with seconds and halo, which give {computed:.6g};"
                 " was the file edited?",
             )

@@ -123,40 +123,38 @@ def _table(printed: Source, factors: dict[str, Any]) -> list[Record]:
     mode = re.search(r"^#\s*MODE:\s*(.+?)\s*$", printed.text, re.MULTILINE)
     columns: list[str] = []
     results: list[Record] = []
-    offset = 0
-    for line in printed.text.splitlines(keepends=True):
-        words = line.split()
+    for line in printed.lines():
+        words = line.text.split()
         if {"#bytes", "#repetitions"} & set(words[:2]):
             columns = words
-        elif columns and starts_with_number(line):
+        elif columns and starts_with_number(line.text):
             variant = {**factors, **({"mode": mode[1].lower()} if mode else {})}
-            if skipped := _NOT_RUN.search(line):
-                variant["bytes"] = whole(printed, offset, columns[0], words[0])
+            if skipped := _NOT_RUN.search(line.text):
+                variant["bytes"] = whole(line, columns[0], words[0])
                 skip = {"record": "result", "pattern": "imb", "variant": variant, "skipped": skipped[0].strip()}
                 results.append(skip)
             else:
-                results.append(_record(printed, offset, columns, words, variant))
-        offset += len(line)
+                results.append(_record(line, columns, words, variant))
     return results
 
 
-def _record(printed: Source, offset: int, columns: list[str], values: list[str], factors: dict[str, Any]) -> Record:
+def _record(line: Source, columns: list[str], values: list[str], factors: dict[str, Any]) -> Record:
     if len(values) != len(columns):
-        raise printed.error(offset, f"{len(values)} values below {len(columns)} columns ({' '.join(columns)})")
+        raise line.error(f"{len(values)} values below {len(columns)} columns ({' '.join(columns)})")
     metrics: dict[str, Any] = {}
     more: dict[str, Any] = {"repetitions": 1}
     for column, value in zip(columns, values, strict=True):
         if column == "#bytes":
-            factors["bytes"] = whole(printed, offset, column, value)
+            factors["bytes"] = whole(line, column, value)
         elif column == "Group" and "groups" in factors:
-            factors["group"] = whole(printed, offset, column, value)
+            factors["group"] = whole(line, column, value)
         elif column == "#repetitions":
-            more["repetitions"] = whole(printed, offset, column, value)
+            more["repetitions"] = whole(line, column, value)
         elif column == "defects":
-            more["verified"] = finite_number(printed, offset, column, value) < _WRONG_FROM
+            more["verified"] = finite_number(line, column, value) < _WRONG_FROM
         elif (known := _COLUMNS.get(column.lower())) is not None:
             # All tables have a latency, even those without bandwidth, so the latency comes first.
-            metrics[known[0]] = records.metric(finite_number(printed, offset, column, value), known[1], known[2])
+            metrics[known[0]] = records.metric(finite_number(line, column, value), known[1], known[2])
     if factors.get("bytes") == 0:
         metrics.pop("bandwidth_MBps", None)  # IMB prints 0.00 for zero bytes
     ordered = {name: metrics[name] for name in sorted(metrics, key=lambda name: name != "latency_us")}

@@ -91,7 +91,6 @@ def _paired(parts: Sequence[_IsxRun | Log]) -> list[tuple[_IsxRun | None, Log | 
         return [(None, log) for log in logs]
     if len(parts) % 2 or any(type(part) is type(next_part) for part, next_part in pairwise(parts)):
         raise logs[0].printed.error(
-            0,
             f"{len(screens)} screen outputs and {len(logs)} logs of ISx do not alternate, so it is unknown which "
             "belong together; put the log of each run behind its screen output",
         )
@@ -106,7 +105,7 @@ def _runs(screen: _IsxRun | None, log: Log | None) -> list[_IsxRun]:
     if log.repeats:
         bug = "every line of times in the log is the same, a bug of ISx 1.1 over MPI"
         if screen is None:
-            raise log.printed.error(0, f"{bug}; import the screen output of the run instead")
+            raise log.printed.error(f"{bug}; import the screen output of the run instead")
         warnings = [f"{log.printed.name}: {bug}; only the averages of the screen output are imported"]
     if screen is not None:
         _refuse_other_run(screen, log)
@@ -124,14 +123,14 @@ def _refuse_other_run(screen: _IsxRun, log: Log) -> None:
     for name in ("ranks", "iterations", "keys", "scaling"):
         printed, logged = getattr(screen, name), log.settings.get(name)
         if None not in (printed, logged) and printed != logged:
-            raise log.printed.error(0, f"{other}: {name} {printed} on the screen, {logged} in the log")
+            raise log.printed.error(f"{other}: {name} {printed} on the screen, {logged} in the log")
     times = {} if log.repeats else log.runs[-1]
     for name, printed in (("TOTAL", screen.total), ("ATA_KEYS", screen.all2all)):
         if printed is not None and name in times:
             mean = fmean(times[name])
             if not math.isclose(mean, printed, rel_tol=1e-5, abs_tol=_PRINTED):
                 what = f"the mean of {name} is {mean:.6f} s in the log, {printed:.6f} s on the screen"
-                raise log.printed.error(0, f"{other}: {what}")
+                raise log.printed.error(f"{other}: {what}")
 
 
 def _exchange_of(log: Log) -> str | None:
@@ -156,7 +155,7 @@ def _refuse_unmeasured(run: _IsxRun, source: Source) -> None:
     }
     for name, value in least.items():
         if value is not None and value <= 0:
-            raise source.error(0, f"{name} is {value:g}; a run with measurements has more than 0")
+            raise source.error(f"{name} is {value:g}; a run with measurements has more than 0")
 
 
 def _screen(text: str, head: re.Match[str]) -> _IsxRun:
@@ -187,7 +186,7 @@ def _screen(text: str, head: re.Match[str]) -> _IsxRun:
 
 def _imported(source: Source, options: Options, run: _IsxRun) -> Imported:
     if not run.ranks or not run.keys:
-        raise source.error(0, "the numbers of PEs and keys are unknown; keep the first lines of ISx's output")
+        raise source.error("the numbers of PEs and keys are unknown; keep the first lines of ISx's output")
     # The MPI form calls alltoallv, which has its own order. There, the order that ISx prints has no
     # effect.
     order = (run.order or "round-robin") if run.transport == "shmem" else None

@@ -44,7 +44,7 @@ def read_log(printed: Source, head: re.Match[str]) -> Log:
     ranks, iterations, description = int(head[2]), int(head[4]), head[5]
     for name, value in (("NUM_PES", ranks), ("Num_Iters", iterations)):
         if value <= 0:
-            raise printed.error(0, f"{name} is {value}; a run with measurements has more than 0")
+            raise printed.error(f"{name} is {value}; a run with measurements has more than 0")
     scaling, keys = None, None
     for pattern, name in _SCALINGS:
         if found := pattern.search(description):
@@ -53,9 +53,7 @@ def read_log(printed: Source, head: re.Match[str]) -> Log:
     names, rows = _rows(printed)
     expected = ranks * iterations
     if not rows or len(rows) % expected:
-        raise printed.error(
-            0, f"{len(rows)} lines of times, but {ranks} PEs and {iterations} iterations need {expected}"
-        )
+        raise printed.error(f"{len(rows)} lines of times, but {ranks} PEs and {iterations} iterations need {expected}")
     blocks = [rows[first : first + expected] for first in range(0, len(rows), expected)]
     repeats = head[1] == "MPI" and expected > 1 and all(row == block[0] for block in blocks for row in block)
     columns = {name.removesuffix(" (sec)"): index for index, name in enumerate(names) if name.endswith(" (sec)")}
@@ -71,16 +69,17 @@ def read_log(printed: Source, head: re.Match[str]) -> Log:
 
 def _rows(printed: Source) -> tuple[list[str], list[list[str]]]:
     """The names of the columns, and the values of each line."""
-    lines = printed.text.partition("\n")[2].lstrip("\n").split("\n")
+    head_end = printed.text.find("\n") + 1
+    lines = printed.text[head_end:].lstrip("\n").split("\n")
     names = lines[0].rstrip("\t").split("\t")
     if "TOTAL (sec)" not in names:
-        raise printed.error(printed.text.find("\n") + 1, "the second line of the log lacks 'TOTAL (sec)'")
+        raise printed.part(head_end, head_end).error("the second line of the log lacks 'TOTAL (sec)'")
     rows: list[list[str]] = []
     for line in lines[1:]:
         values = line.rstrip("\t").split("\t")
         if len(values) != len(names) or not re.fullmatch(r"[\d.\t]+", line):
             break  # the screen output, or the end
         if len(rows) >= _MOST_LINES:
-            raise printed.error(0, f"more than {_MOST_LINES} lines")
+            raise printed.error(f"more than {_MOST_LINES} lines")
         rows.append(values)
     return names, rows

@@ -90,7 +90,7 @@ def read(source: Source, options: Options) -> list[Imported]:
     with _time_limit(source):
         for match in expression.finditer(source.text):
             if len(values) >= MAX_VALUES:
-                raise source.error(match.start(), f"more than {MAX_VALUES} values")
+                raise source.at(match).error(f"more than {MAX_VALUES} values")
             values.append((_factors(match), _value(source, match, group, choice.unit)))
     if not values:
         raise LongshoreError(f"{source.name}: nothing in the output matches the pattern '{choice.expression}'")
@@ -123,14 +123,13 @@ def _value(source: Source, match: re.Match[str], group: str | int, unit: str) ->
     text = match[group]
     value = finite_or_nan((text or "").strip().replace("D", "E").replace("d", "e"))
     if math.isnan(value):
-        raise source.error(
-            match.start(), f"'{(text or '')[:40]}' is not a number; the figure is the group named value, or the first"
+        raise source.at(match).error(
+            f"'{(text or '')[:40]}' is not a number; the figure is the group named value, or the first"
         )
     if value <= 0 and is_above_zero(unit):
-        raise source.error(match.start(group), f"a figure of {text} {unit} is not possible")
+        raise source.at(match, group).error(f"a figure of {text} {unit} is not possible")
     if whole := whole_number(match, group):
-        raise source.error(
-            match.start(group),
+        raise source.at(match, group).error(
             f"the pattern reads '{text}', but the number goes on: '{whole}'; let the group match all of it, such as "
             "(?P<value>\\S+), or let the pattern match the mark that separates two numbers",
         )

@@ -56,20 +56,21 @@ def finite_or_nan(value: Any) -> float:
     return number if math.isfinite(number) else math.nan
 
 
-def finite_number(source: Source, offset: int, column: str, word: str) -> float:
-    """A number in a column of a table. Raises LongshoreError unless it is finite and at least 0."""
+def finite_number(source: Source, column: str, word: str) -> float:
+    """A number in a column of a table, in the line `source`. Raises LongshoreError unless it is
+    finite and at least 0."""
     value = finite_or_nan(word)
     if math.isnan(value):
-        raise source.error(offset, f"'{word[:40]}' below {column} is not a number")
+        raise source.error(f"'{word[:40]}' below {column} is not a number")
     if value < 0:
-        raise source.error(offset, f"'{word[:40]}' below {column} is negative")
+        raise source.error(f"'{word[:40]}' below {column} is negative")
     return value
 
 
-def whole(source: Source, offset: int, column: str, word: str) -> int:
+def whole(source: Source, column: str, word: str) -> int:
     """Like finite_number, for whole numbers such as sizes and counts."""
     if not re.fullmatch(r"\d{1,19}", word) or int(word) > _LARGEST_COUNT:
-        raise source.error(offset, f"'{word[:40]}' below {column} is not a whole number from 0 to 10^18")
+        raise source.error(f"'{word[:40]}' below {column} is not a whole number from 0 to 10^18")
     return int(word)
 
 

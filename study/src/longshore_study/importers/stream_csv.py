@@ -70,12 +70,8 @@ def _results(
         if layer in seen:
             raise source.error_in_line(line.number, f"a second result for the layer of line {seen[layer]}")
         seen[layer] = line.number
-        value = _figure(source, line, column)
+        value = finite_or_nan(line.texts[column])
+        if not value > 0:
+            what = f"{column}: '{line.texts[column]}' is not a bandwidth in GB/s"
+            raise source.error_in_line(line.number, what)
         yield aggregate_result("stream", variant, {"bandwidth": records.metric(value, "GB/s")})
-
-
-def _figure(source: Source, line: TableLine, column: str) -> float:
-    value = finite_or_nan(line.texts[column])
-    if not value > 0:
-        raise source.error_in_line(line.number, f"{column}: '{line.texts[column]}' is not a bandwidth in GB/s")
-    return value
