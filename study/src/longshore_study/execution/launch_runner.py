@@ -43,6 +43,8 @@ class Summary:
     failed_before: int = 0
     """Launches that failed in an earlier run and are not repeated."""
     outcomes: list[Outcome] = field(default_factory=list)
+    left: int = 0
+    """Launches that did not run because the session was stopped."""
 
     @property
     def failures(self) -> list[Outcome]:

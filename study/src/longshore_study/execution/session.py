@@ -134,16 +134,17 @@ def _run_locked(args: argparse.Namespace, states: Sequence[StateRun], turns: lis
                     runners[tag].run(turn.launch, signals)
         except (Interrupted, OutOfTime) as stop:
             progress.close()
-            recorded = sum(len(state.summary.outcomes) for state in states)
+            for state in states:
+                state.summary.left = len(state.launches) - len(state.summary.outcomes)
+            left = sum(state.summary.left for state in states)
             if isinstance(stop, OutOfTime):
                 status, stopped, why = EXIT_STOPPED, "time", "the time limit (--stop-after)"
             else:
                 status, stopped, why = stop.exit_status, str(stop), str(stop)
-            left = f"{count(recorded, 'launch')} recorded, {len(turns) - recorded} left"
-            print_unless_closed(f"longshore: stopped by {why}; {left}; {continuation}", sys.stderr)
+            ran = f"{count(len(turns) - left, 'launch')} recorded, {left} left"
+            print_unless_closed(f"longshore: stopped by {why}; {ran}; {continuation}", sys.stderr)
             if args.json:
-                lefts = [len(state.launches) - len(state.summary.outcomes) for state in states]
-                print_summaries(args, [(state.target, state.summary) for state in states], stopped=stopped, left=lefts)
+                print_summaries(args, [(state.target, state.summary) for state in states], stopped)
             return status
         except LongshoreError as error:
             # The usual reason is a full disk. The current launch will be repeated.
@@ -177,22 +178,17 @@ def _announce(states: Sequence[StateRun], estimate: TimeEstimate) -> None:
 
 
 def print_summaries(
-    args: argparse.Namespace,
-    states: Sequence[tuple[Target, Summary]],
-    *,
-    stopped: str | None = None,
-    left: Sequence[int] = (),
+    args: argparse.Namespace, states: Sequence[tuple[Target, Summary]], stopped: str | None = None
 ) -> None:
     if args.json:
-        lefts = left or [0] * len(states)
-        answers = [_document(*state, stopped, state_left) for state, state_left in zip(states, lefts, strict=True)]
+        answers = [_document(*state, stopped) for state in states]
         print_json(answers[0] if len(answers) == 1 else {"schema": 1, "turns": answers})
         return
     for target, summary in states:
         _print_summary(target, summary)
 
 
-def _document(target: Target, summary: Summary, stopped: str | None, left: int) -> dict[str, Any]:
+def _document(target: Target, summary: Summary, stopped: str | None) -> dict[str, Any]:
     return {
         "schema": 1,
         **attributes(target, "study tag session"),
@@ -202,7 +198,7 @@ def _document(target: Target, summary: Summary, stopped: str | None, left: int) 
             {"cell": o.launch.cell.factors, "launch": o.launch.launch_index, "why": o.failure} for o in summary.failures
         ],
         "stopped": stopped,
-        "left": left,
+        "left": summary.left,
         "store": str(target.folder),
     }
 

@@ -106,16 +106,12 @@ def _mark_wrong(results: list[Record], wrong: set[tuple[str, int | None]]) -> se
 
 def _heading(name: str, text: str) -> tuple[dict[str, Any], int]:
     """The factors in the heading of a table, and the number of ranks of the program."""
-    groups = re.search(r"\( *(\d+) groups of (\d+) processes", text)
-    processes = int(groups[2]) if groups else integer(r"#processes = (\d+)", text)
-    named = {
-        "processes": processes,
-        "groups": int(groups[1]) if groups else None,
-        "threads": integer(r"\(threads: (\d+)\)", text),
-        "window": integer(r"window_size = (\d+)", text),
-    }
+    groups = integer(r"\( *(\d+) groups of \d+ processes", text)
+    processes = integer(r"\( *\d+ groups of (\d+) processes" if groups else r"#processes = (\d+)", text)
+    threads, window = integer(r"\(threads: (\d+)\)", text), integer(r"window_size = (\d+)", text)
+    named = {"processes": processes, "groups": groups, "threads": threads, "window": window}
     waiting = integer(r"\( *(\d+) additional process", text) or 0
-    ranks = (processes or 1) * (named["groups"] or 1) + waiting
+    ranks = (processes or 1) * (groups or 1) + waiting
     return {"test": name, **{key: value for key, value in named.items() if value}}, ranks
 
 

@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from longshore_study.importers.imported import Source
+from longshore_study.importers.imported import Source, known
 
 HEAD = re.compile(
     r"^(\w+)\tNUM_PES (\d+)\t(?:Max_Key[ ]|[ ]*Max Key Value:[ ]*)(\w+)\tNum_Iters (\d+)\t(.*)$", re.MULTILINE
@@ -59,12 +59,11 @@ def read_log(printed: Source, head: re.Match[str]) -> Log:
     columns = {name.removesuffix(" (sec)"): index for index, name in enumerate(names) if name.endswith(" (sec)")}
     runs = [{name: [float(row[index]) for row in block] for name, index in columns.items()} for block in blocks]
     order = next((order for word, order in _ORDERS if word in description), None)
-    settings = {
-        "transport": head[1].lower(), "ranks": ranks, "max_key": int(head[3], 0), "iterations": iterations,
-        "scaling": scaling, "keys": keys, "order": order,
-    }  # fmt: skip
-    known = {name: value for name, value in settings.items() if value is not None}
-    return Log(printed, known, [] if repeats else runs, repeats)
+    settings = known(
+        transport=head[1].lower(), ranks=ranks, max_key=int(head[3], 0), iterations=iterations, scaling=scaling,
+        keys=keys, order=order,
+    )  # fmt: skip
+    return Log(printed, settings, [] if repeats else runs, repeats)
 
 
 def _rows(printed: Source) -> tuple[list[str], list[list[str]]]:
