@@ -6,6 +6,7 @@ import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 
 from longshore_study.host.machine import Machine, available_cores, available_cpus
@@ -243,12 +244,9 @@ def load_average(cpus: int) -> Finding:
 
 def ranges(numbers: Sequence[int]) -> str:
     """0-3,8 for [0, 1, 2, 3, 8], the notation of the kernel for lists of cpus."""
-    parts: list[list[int]] = []
-    for number in sorted(numbers):
-        if parts and number == parts[-1][-1] + 1:
-            parts[-1].append(number)
-        else:
-            parts.append([number])
+    # Consecutive numbers have the same distance to their positions.
+    runs = groupby(enumerate(sorted(numbers)), lambda placed: placed[1] - placed[0])
+    parts = [[number for _, number in run] for _, run in runs]
     return ",".join(str(part[0]) if len(part) == 1 else f"{part[0]}-{part[-1]}" for part in parts)
 
 

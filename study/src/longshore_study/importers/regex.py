@@ -14,6 +14,7 @@ from types import FrameType
 from typing import Any
 
 from longshore_study.base.errors import LongshoreError, UsageError
+from longshore_study.base.groups import grouped
 from longshore_study.base.units import is_above_zero
 from longshore_study.importers.imported import (
     Imported,
@@ -101,13 +102,11 @@ def values_as_run(choice: MetricChoice, values: list[tuple[dict[str, Any], float
     """One run. Values with the same factors are repetitions, of which the median is stored."""
     # The default name does not depend on the file, since each output of a program has its own file.
     program, ranks = options.program or choice.name, options.ranks
-    groups: dict[str, tuple[dict[str, Any], list[float]]] = {}
-    for factors, value in values:
-        groups.setdefault(str(sorted(factors.items())), (factors, []))[1].append(value)
     results = []
-    for factors, repetitions in groups.values():
-        metrics = {choice.name: records.metric(median(repetitions), choice.unit, choice.better)}
-        results.append(aggregate_result(program, factors, metrics, repetitions=len(repetitions)))
+    for alike in grouped(values, lambda value: str(sorted(value[0].items()))).values():
+        value = median(value for _, value in alike)
+        metrics = {choice.name: records.metric(value, choice.unit, choice.better)}
+        results.append(aggregate_result(program, alike[0][0], metrics, repetitions=len(alike)))
     header = {"program": {"name": program}, "ranks": ranks}
     return Imported(known(program=program, ranks=ranks or None), whole_records(header, results))
 
