@@ -140,7 +140,7 @@ def test_the_commands_of_each_batch_system(kind: str, words: list[str]) -> None:
 
 
 def test_pbs_resources_of_the_user_replace_ours() -> None:
-    argv = batch_systems.Pbs().submission(request(options=("-l", "select=2:ncpus=64")))
+    argv = batch_systems.SYSTEMS["pbs-batch"].submission(request(options=("-l", "select=2:ncpus=64")))
     assert not [word for word in argv if word.startswith("select=4")]
     assert "select=2:ncpus=64" in argv
 
@@ -231,7 +231,7 @@ def test_a_job_of_fewer_nodes_than_its_launches_need_is_refused(place: Path) -> 
 
 
 def test_slurm_fills_nothing_into_the_name_of_the_output() -> None:
-    argv = batch_systems.Slurm().submission(request(output=Path("/img%3A1/j.out")))
+    argv = batch_systems.SYSTEMS["slurm-batch"].submission(request(output=Path("/img%3A1/j.out")))
     assert "--output=/img%%3A1/j.out" in argv
 
 

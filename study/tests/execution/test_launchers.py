@@ -113,16 +113,18 @@ def test_the_program_is_found_where_it_is_named(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr("sys.argv", [str(tmp_path / "longshore")])
     monkeypatch.setattr("sys.executable", "/nowhere/python")
     monkeypatch.setenv("PATH", "/nowhere")
+    monkeypatch.delenv("LONGSHORE_BENCH", raising=False)
     with pytest.raises(LongshoreError, match="make build"):
-        find_bench(None, {})
+        find_bench()
     bench.write_text("#!/bin/sh\n", encoding="utf-8")
     with pytest.raises(LongshoreError, match="not an executable program"):
-        find_bench(str(bench), {})
+        find_bench(str(bench))
     bench.chmod(0o755)
-    assert find_bench(None, {}) == str(bench)
+    assert find_bench() == str(bench)
     other = write_script(tmp_path / "other")
-    assert find_bench(None, {"LONGSHORE_BENCH": str(other)}) == str(other)
-    assert find_bench(str(bench), {"LONGSHORE_BENCH": str(other)}) == str(bench)
+    monkeypatch.setenv("LONGSHORE_BENCH", str(other))
+    assert find_bench() == str(other)
+    assert find_bench(str(bench)) == str(bench)
 
 
 def spread(ranks: int, nodes: int | None = None, transport: str = "mpi") -> Cell:

@@ -60,8 +60,8 @@ def test_a_program_that_answers_nothing_of_use_is_no_error(tmp_path: Path) -> No
     assert binding.ask(program(tmp_path, "exit 3")) is None
     assert binding.ask(program(tmp_path, "echo no JSON")) is None
     assert binding.ask(program(tmp_path, "echo '[]'")) is None
-    assert [finding.state for finding in binding.topology_and_binding(None)] == [UNKNOWN]
-    assert [finding.state for finding in binding.topology_and_binding({})] == [UNKNOWN, UNKNOWN]
+    assert [finding.state for finding in binding.topology_and_binding(None).values()] == [UNKNOWN]
+    assert [finding.state for finding in binding.topology_and_binding({}).values()] == [UNKNOWN, UNKNOWN]
 
 
 def test_the_doctor_asks_the_program(

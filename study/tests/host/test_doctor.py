@@ -13,7 +13,7 @@ import pytest
 from longshore_study.base.near_and_far import CacheLineSeconds
 from longshore_study.cli import command_line
 from longshore_study.host import binding, doctor
-from longshore_study.host.doctor import OK, UNKNOWN, WARN, CheckResult
+from longshore_study.host.doctor import OK, UNKNOWN, WARN, Finding
 from longshore_study.host.fixed_work_probe import CoreNoise, measure, noise_and_core_speeds, noise_of
 from longshore_study.host.machine import Machine
 from started_programs import write_script
@@ -120,7 +120,7 @@ YAMA = "proc/sys/kernel/yama/ptrace_scope"
     ],
 )
 def test_a_check_says_what_it_finds(
-    tmp_path: Path, check: Callable[[Machine], CheckResult], files: dict[str, str], state: str, words: str
+    tmp_path: Path, check: Callable[[Machine], Finding], files: dict[str, str], state: str, words: str
 ) -> None:
     finding = check(machine(tmp_path, **files))
     assert (finding.state, words in finding.value) == (state, True), finding
@@ -129,8 +129,8 @@ def test_a_check_says_what_it_finds(
 
 def test_an_empty_machine_fails_nothing(tmp_path: Path) -> None:
     found = doctor.examine(Machine(tmp_path), ranks=10_000)
-    assert {finding.state for finding in found} <= {OK, WARN, UNKNOWN}
-    assert found[0].state == WARN  # so many ranks fit nowhere
+    assert {finding.state for finding in found.values()} <= {OK, WARN, UNKNOWN}
+    assert found["ranks and cores"].state == WARN  # so many ranks fit nowhere
 
 
 def test_restricted_cpus_are_named() -> None:
@@ -146,11 +146,15 @@ def test_interrupted_work_is_seen_and_quiet_work_is_not() -> None:
     disturbed = noise_of(1, [1000] * 900 + [4_000_000])
     assert disturbed.lost_fraction == pytest.approx(3_999_000 / 4_900_000)
     assert disturbed.longest_microseconds == pytest.approx(3999.0)
-    assert [finding.state for finding in noise_and_core_speeds([quiet, disturbed])] == [WARN, OK]
-    assert [finding.state for finding in noise_and_core_speeds([quiet])] == [OK, OK]
+
+    def states(*cores: CoreNoise) -> list[str]:
+        return [finding.state for finding in noise_and_core_speeds(cores).values()]
+
+    assert states(quiet, disturbed) == [WARN, OK]
+    assert states(quiet) == [OK, OK]
     slow = CoreNoise(2, 100, 2 * quiet.usual_microseconds, 0.0, 0.0)
-    assert [finding.state for finding in noise_and_core_speeds([quiet, slow])] == [OK, WARN]
-    assert noise_and_core_speeds([])[0].state == UNKNOWN
+    assert states(quiet, slow) == [OK, WARN]
+    assert states()[0] == UNKNOWN
 
 
 def test_the_measurement_runs_on_this_machine() -> None:

@@ -19,9 +19,10 @@ from longshore_study.base.groups import grouped
 from longshore_study.base.json_values import attributes, print_json
 from longshore_study.execution import batch_systems
 from longshore_study.execution.batch_systems import JobRequest
+from longshore_study.execution.launch_runner import StateRun
 from longshore_study.execution.launchers import nodes_of
 from longshore_study.execution.session_folder import Target, store_study_file
-from longshore_study.execution.turns import StateRun, Turn
+from longshore_study.execution.turns import Turn
 from longshore_study.planning.plan import Cell, Plan
 from longshore_study.study_file.reader import StudyFileError
 from longshore_study.study_file.study import JobChoice, LauncherChoice, Study

@@ -4,10 +4,9 @@ users reach a shell only as quoted words of the script of a job."""
 import re
 import shlex
 import shutil
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import ClassVar
 
 from longshore_study.base.durations import clock
 from longshore_study.base.errors import LongshoreError
@@ -28,7 +27,6 @@ class JobRequest:
     seconds: int
     script: Path
     output: Path
-    """The file for the output of the job."""
     after: str | None = None
     """The identifier of a job that must end first, with any result."""
     options: tuple[str, ...] = ()
@@ -36,86 +34,75 @@ class JobRequest:
     """The largest number of ranks per node among the launches of the job."""
 
 
+@dataclass(frozen=True)
 class BatchSystem:
     """One batch system: its commands, and how to read their answers."""
 
     kind: str
+    submission: Callable[[JobRequest], list[str]]
+    """Makes the command that submits a job."""
     job_id_line: str
     """The pattern of the line with the identifier of a submitted job."""
     query: tuple[str, ...]
     """The command that prints the state of a job. JOB stands for its identifier."""
     cancellation: tuple[str, ...]
-    states: ClassVar[Mapping[str, str]] = {}
+    states: Mapping[str, str] = field(default_factory=dict)
     """Longshore's words for the states of this system."""
-
-    def submission(self, job: JobRequest) -> list[str]:
-        raise NotImplementedError
+    state_pattern: str = r"(\S+)"
+    """Finds the state in the answer to `query`."""
 
     def job_id(self, answer: str) -> str | None:
         found = re.search(self.job_id_line, answer, re.MULTILINE)
         return found[1] if found else None
 
     def state(self, answer: str) -> str:
-        word = answer.split(maxsplit=1)[0].lower()
-        return self.states.get(word, word)
+        found = re.search(self.state_pattern, answer)
+        return self.states.get(found[1].lower(), found[1].lower()) if found else UNKNOWN
 
 
-class Slurm(BatchSystem):
-    kind = "slurm-batch"
-    job_id_line = r"^(\d+)(?:;.*)?$"
-    query = ("squeue", "--noheader", "--format=%T", "--jobs=JOB")
-    cancellation = ("scancel",)
-
-    def submission(self, job: JobRequest) -> list[str]:
-        after = [f"--dependency=afterany:{job.after}"] if job.after else []
-        # Jobs are exclusive, because another job on the node would disturb the measurement.
-        request = [f"--job-name={job.name}", f"--nodes={job.nodes}", f"--time={clock(job.seconds)}", "--exclusive"]
-        # Slurm expands % in file names, and names of folders in the store can contain % (img%3A1).
-        output = str(job.output).replace("%", "%%")
-        return ["sbatch", "--parsable", *request, f"--output={output}", *after, *job.options, str(job.script)]
+def _sbatch(job: JobRequest) -> list[str]:
+    after = [f"--dependency=afterany:{job.after}"] if job.after else []
+    # Jobs are exclusive, because another job on the node would disturb the measurement.
+    request = [f"--job-name={job.name}", f"--nodes={job.nodes}", f"--time={clock(job.seconds)}", "--exclusive"]
+    # Slurm expands % in file names, and names of folders in the store can contain % (img%3A1).
+    output = str(job.output).replace("%", "%%")
+    return ["sbatch", "--parsable", *request, f"--output={output}", *after, *job.options, str(job.script)]
 
 
-class Pbs(BatchSystem):
-    kind = "pbs-batch"
-    job_id_line = r"^(\d+(?:\[\])?(?:\.[\w.-]+)?)\s*$"
-    query = ("qstat", "-f", "JOB")
-    cancellation = ("qdel",)
-    states: ClassVar = {
-        "Q": "pending", "W": "pending", "H": "pending", "R": "running", "E": "ending",
-        "F": ENDED, "C": ENDED, "X": ENDED,
-    }  # fmt: skip
-
-    def submission(self, job: JobRequest) -> list[str]:
-        request = ["-N", job.name[:15], "-V", "-j", "oe", "-o", str(job.output)]  # old versions allow 15 characters
-        if not any(word.lstrip("-l").startswith(("select=", "nodes=")) for word in job.options):
-            # By default, PBS gives each node one CPU, and one line in the list of nodes for mpirun.
-            ranks = job.max_ranks_per_node
-            request += ["-l", f"select={job.nodes}:ncpus={ranks}:mpiprocs={ranks}", "-l", "place=scatter:excl"]
-        request += ["-l", f"walltime={clock(job.seconds)}"]
-        after = ["-W", f"depend=afterany:{job.after}"] if job.after else []
-        return ["qsub", *request, *after, *job.options, str(job.script)]
-
-    def state(self, answer: str) -> str:
-        found = re.search(r"job_state\s*=\s*(\w)", answer)
-        return self.states.get(found[1], found[1]) if found else UNKNOWN
+def _qsub(job: JobRequest) -> list[str]:
+    request = ["-N", job.name[:15], "-V", "-j", "oe", "-o", str(job.output)]  # old versions allow 15 characters
+    if not any(word.lstrip("-l").startswith(("select=", "nodes=")) for word in job.options):
+        # By default, PBS gives each node one CPU, and one line in the list of nodes for mpirun.
+        ranks = job.max_ranks_per_node
+        request += ["-l", f"select={job.nodes}:ncpus={ranks}:mpiprocs={ranks}", "-l", "place=scatter:excl"]
+    request += ["-l", f"walltime={clock(job.seconds)}"]
+    after = ["-W", f"depend=afterany:{job.after}"] if job.after else []
+    return ["qsub", *request, *after, *job.options, str(job.script)]
 
 
-class Flux(BatchSystem):
-    kind = "flux-batch"
-    job_id_line = r"^(ƒ\w+|f\w+|\d+)\s*$"
-    query = ("flux", "jobs", "--no-header", "--format={state}", "JOB")
-    cancellation = ("flux", "cancel")
-    states: ClassVar = {
-        "run": "running", "depend": "pending", "priority": "pending", "sched": "pending", "inactive": ENDED,
-    }  # fmt: skip
-
-    def submission(self, job: JobRequest) -> list[str]:
-        after = [f"--dependency=afterany:{job.after}"] if job.after else []
-        request = [f"--job-name={job.name}", f"--nodes={job.nodes}", "--exclusive", f"--time-limit={job.seconds}s"]
-        return ["flux", "batch", *request, f"--output={job.output}", *after, *job.options, str(job.script)]
+def _flux_batch(job: JobRequest) -> list[str]:
+    after = [f"--dependency=afterany:{job.after}"] if job.after else []
+    request = [f"--job-name={job.name}", f"--nodes={job.nodes}", "--exclusive", f"--time-limit={job.seconds}s"]
+    return ["flux", "batch", *request, f"--output={job.output}", *after, *job.options, str(job.script)]
 
 
-SYSTEMS: dict[str, BatchSystem] = {system.kind: system for system in (Slurm(), Pbs(), Flux())}
+_ALL = (
+    BatchSystem(
+        "slurm-batch", _sbatch, r"^(\d+)(?:;.*)?$", ("squeue", "--noheader", "--format=%T", "--jobs=JOB"), ("scancel",)
+    ),
+    BatchSystem(
+        "pbs-batch", _qsub, r"^(\d+(?:\[\])?(?:\.[\w.-]+)?)\s*$", ("qstat", "-f", "JOB"), ("qdel",),
+        {"q": "pending", "w": "pending", "h": "pending", "r": "running", "e": "ending",
+         "f": ENDED, "c": ENDED, "x": ENDED},
+        r"job_state\s*=\s*(\w)",
+    ),
+    BatchSystem(
+        "flux-batch", _flux_batch, r"^(ƒ\w+|f\w+|\d+)\s*$",
+        ("flux", "jobs", "--no-header", "--format={state}", "JOB"), ("flux", "cancel"),
+        {"run": "running", "depend": "pending", "priority": "pending", "sched": "pending", "inactive": ENDED},
+    ),
+)  # fmt: skip
+SYSTEMS = {system.kind: system for system in _ALL}
 
 
 def submit(system: BatchSystem, job: JobRequest) -> str:

@@ -29,8 +29,6 @@ _PR_SET_PDEATHSIG = 1  # linux/prctl.h
 
 @dataclass(frozen=True)
 class ChildResult:
-    """How a program ended, and its output."""
-
     exit_status: int
     """As in a shell: 128 + signal, 124 after the time limit, 125 too much output, 127 no start."""
     seconds: float
@@ -194,19 +192,15 @@ def end_session(process: subprocess.Popen[bytes]) -> None:
 def members_of_session(session: int) -> list[int]:
     """The living processes of a session, from /proc. Empty without /proc."""
     living = []
-    try:
-        names = [path.name for path in Path("/proc").iterdir() if path.name.isdigit()]
-    except OSError:
-        return []
-    for name in names:
+    for folder in Path("/proc").glob("[0-9]*"):
         try:
             # The format is: pid (command) state ppid pgrp session ... The command can contain
             # spaces and parentheses.
-            fields = Path("/proc", name, "stat").read_bytes().rpartition(b")")[2].split()
+            fields = (folder / "stat").read_bytes().rpartition(b")")[2].split()
         except OSError:
             continue
         if len(fields) > 3 and int(fields[3]) == session and fields[0] not in (b"Z", b"X"):
-            living.append(int(name))
+            living.append(int(folder.name))
     return living
 
 
@@ -217,13 +211,10 @@ def _signal(process_id: int, number: int) -> None:
         return
 
 
-def _end_with(parent: int) -> Callable[[], None] | None:
+def _end_with(parent: int) -> Callable[[], None]:
     """A function that the child calls before exec. The child then gets SIGTERM when longshore dies,
-    even by kill -9. None if the system is not Linux."""
-    try:
-        prctl = ctypes.CDLL(None, use_errno=True).prctl
-    except (OSError, AttributeError):
-        return None
+    even by kill -9."""
+    prctl = ctypes.CDLL(None).prctl
 
     def prepare() -> None:
         prctl(_PR_SET_PDEATHSIG, int(signal.SIGTERM), 0, 0, 0)

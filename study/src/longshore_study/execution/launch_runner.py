@@ -1,5 +1,4 @@
-"""Runs the launches of a session that are not yet recorded, one after the other, in the random
-order of the plan. session.py calls it.
+"""Runs the launches of a session that are not yet recorded. session.py calls it.
 
 A launch is recorded completely (envelope and records of the program, in one file) or not at all. If
 a launch fails, it is recorded as failed, and the session continues. After any stop (a full disk,
@@ -7,11 +6,12 @@ Ctrl-C, kill -9), the same command continues the session."""
 
 import datetime as dt
 import json
+import math
 import os
 import re
 import shutil
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,12 +20,12 @@ from longshore_study.base.errors import LongshoreError
 from longshore_study.base.json_values import attributes
 from longshore_study.execution.child_process import ChildResult, Signals, run_child
 from longshore_study.execution.external_output import imported_lines
-from longshore_study.execution.launch_resolver import LaunchResolver, program_of
+from longshore_study.execution.launch_resolver import LaunchResolver
 from longshore_study.execution.launchers import Command
 from longshore_study.execution.progress import LineProgress, Outcome
-from longshore_study.execution.session_folder import Target, scratch_file
+from longshore_study.execution.session_folder import Target
+from longshore_study.execution.session_lock import SessionLock, own_file
 from longshore_study.planning.plan import Cell, Plan, PlannedLaunch
-from longshore_study.planning.time_estimate import TimeEstimate
 from longshore_study.store import records
 from longshore_study.store.asked_and_found import difference
 from longshore_study.study_file import environment_variables
@@ -43,6 +43,8 @@ class Summary:
     failed_before: int = 0
     """Launches that failed in an earlier run and are not repeated."""
     outcomes: list[Outcome] = field(default_factory=list)
+    left: int = 0
+    """Launches that did not run because the session was stopped."""
 
     @property
     def failures(self) -> list[Outcome]:
@@ -70,55 +72,52 @@ class OutOfTime(Exception):  # noqa: N818 - a plan, not an error
 
 
 @dataclass(frozen=True)
-class Deadline:
-    at: float
-    """A value of time.monotonic()."""
-    estimate: TimeEstimate
+class StateRun:
+    """One state in a session: its plan, where its launches are stored, and how they start."""
 
-    @property
-    def left_seconds(self) -> float:
-        return self.at - time.monotonic()
-
-    def check(self, cell: Cell) -> None:
-        """Raises OutOfTime if a launch of this cell, of known duration, would not end in time."""
-        expected = self.estimate.seconds(cell) if self.estimate.knows(cell) else 0.0
-        if self.left_seconds <= expected:
-            raise OutOfTime
+    plan: Plan
+    target: Target
+    resolver: LaunchResolver
+    launches: list[PlannedLaunch]
+    """The launches that are not recorded."""
+    summary: Summary
 
 
 @dataclass(frozen=True)
 class Runner:
-    plan: Plan
-    target: Target
-    resolver: LaunchResolver
+    """Runs and records the launches of a state."""
+
+    state: StateRun
     progress: LineProgress
-    deadline: Deadline | None = None
-    extra_keys: dict[str, Any] = field(default_factory=dict)
-    """Keys of every envelope."""
-    heartbeat: Callable[[], None] = lambda: None
-    """Called every second during a launch."""
+    locks: Sequence[SessionLock]
+    """The locks of the session, which stay alive during a launch."""
+    provenance: str | None
+    deadline: float = math.inf
+    """A value of time.monotonic()."""
 
-    def run(self, launches: Iterable[PlannedLaunch], signals: Signals, summary: Summary) -> None:
-        """Runs and records `launches`, and updates `summary`. Raises Interrupted on a signal, and
-        OutOfTime at the deadline. In both cases the current launch is ended and not recorded."""
-        for launch in launches:
-            signals.check()
-            if self.deadline is not None:
-                self.deadline.check(launch.cell)
-            self.progress.begin(launch)
-            outcome = self.run_launch(launch, signals)
-            summary.outcomes.append(outcome)
-            self.progress.end(outcome)
+    def run(self, launch: PlannedLaunch, signals: Signals) -> None:
+        """Raises Interrupted on a signal, and OutOfTime at the deadline or if the launch, of known
+        duration, would end later. In both cases the launch is not recorded."""
+        signals.check()
+        estimate = self.progress.estimate
+        expected = estimate.seconds(launch.cell) if estimate.knows(launch.cell) else 0.0
+        if self.deadline - time.monotonic() <= expected:
+            raise OutOfTime
+        self.progress.begin(launch)
+        outcome = self._outcome(launch, signals)
+        self.state.summary.outcomes.append(outcome)
+        self.progress.end(outcome)
 
-    def run_launch(self, launch: PlannedLaunch, signals: Signals) -> Outcome:
+    def _outcome(self, launch: PlannedLaunch, signals: Signals) -> Outcome:
+        folder, resolver = self.state.target.folder, self.state.resolver
         cell = launch.cell
         # Records are written to a file, because launchers mix the stdout of several ranks, even
-        # within a line.
-        written = scratch_file(self.target)
-        command = self.resolver.command(launch, str(written))
+        # within a line. The file is in the store, because rank 0 must be able to write it from its
+        # node.
+        written = own_file(folder, "launch").absolute()
+        command = resolver.command(launch, str(written))
         started = dt.datetime.now(dt.UTC)
-        left = self.deadline.left_seconds if self.deadline is not None else float("inf")
-        limit = max(0.0, min(cell.launch_settings.timeout_seconds, left))
+        limit = max(0.0, min(cell.launch_settings.timeout_seconds, self.deadline - time.monotonic()))
         try:
             result = run_child(
                 command.argv, environment_variables.apply(os.environ, command.environment), limit, signals, self._tick
@@ -126,11 +125,11 @@ class Runner:
             if result.timed_out and limit < cell.launch_settings.timeout_seconds:
                 raise OutOfTime
             if cell.external:
-                program = program_of(self.plan, launch, "", str(written))
+                program = resolver.program(launch, str(written))
                 lines, unreadable = imported_lines(cell.external, cell.between, program, result, written)
             else:
                 lines, unreadable = _lines(written)
-            disk = shutil.disk_usage(self.target.folder)
+            disk = shutil.disk_usage(folder)
             is_full = disk.total > 0 and disk.free < _MIN_FREE_BYTES  # some file systems report a size of 0
         finally:
             written.unlink(missing_ok=True)
@@ -140,46 +139,47 @@ class Runner:
             lines = [records.dump(records.end_record("failed") | {"error": {"message": unreadable}})]
         if failure and is_full:
             # The launch is not recorded, so it will be repeated when there is space.
-            raise LongshoreError(f"{self.target.folder}: a launch failed because no space is left; free some space")
+            raise LongshoreError(f"{folder}: a launch failed because no space is left; free some space")
         tail = result.stderr_tail or result.output.splitlines()[-10:]
         if result.exit_status and tail:
             reason = error_line(tail)
             tail = tail if tail[-1] == reason else [*tail, reason]  # status and report show the last line
-        envelope = self.envelope(launch, command, result) | {
+        envelope = self._envelope(launch, command, result) | {
             "started": started.isoformat(timespec="milliseconds"),
             "stderr_tail": tail,
             "exit_status": result.exit_status,
         }
-        self.target.store.write_launch(envelope, lines)
+        self.state.target.store.write_launch(envelope, lines)
         return Outcome(launch, result.seconds, failure, skipped)
 
     def _tick(self) -> None:
-        self.heartbeat()
+        for lock in self.locks:
+            lock.heartbeat()
         self.progress.tick()
 
-    def envelope(self, launch: PlannedLaunch, command: Command, result: ChildResult) -> dict[str, Any]:
-        cell = launch.cell
+    def _envelope(self, launch: PlannedLaunch, command: Command, result: ChildResult) -> dict[str, Any]:
+        cell, study = launch.cell, self.state.plan.study
         source = "longshore-bench" if cell.external is None else f"import {cell.external.format}"
         return {
             "record": "study",
             "schema": 1,
-            **attributes(self.target, "study tag session"),
+            **attributes(self.state.target, "study tag session"),
             "cell": cell.factors,
             "cell_id": cell.cell_id,
             **attributes(launch, "launch_index position"),
             "within": cell.within,
             "command": command.argv,
             "environment": command.environment,
-            "launcher": self.resolver.configuration_of(cell).launcher.name,
+            "launcher": self.state.resolver.configuration_of(cell).launcher.name,
             "binding": command.binding,
             "seconds": round(result.seconds, 6),
             "timed_out": result.timed_out,
             "signal": result.signal_name,
             "source": source,
-            "study_file": {"path": self.plan.study.path, "digest": self.plan.study.digest},
-            "margin": self.plan.study.margin,
-            "bound": self.plan.study.bound,
-            **self.extra_keys,
+            "study_file": {"path": study.path, "digest": study.digest},
+            "margin": study.margin,
+            "bound": study.bound,
+            "provenance": self.provenance,
         }
 
 

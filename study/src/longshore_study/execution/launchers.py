@@ -8,7 +8,7 @@ import shutil
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cache
-from typing import ClassVar, Protocol
+from typing import ClassVar
 
 from longshore_study.base.errors import LongshoreError
 from longshore_study.host import elf, mpi
@@ -34,12 +34,6 @@ class Command:
     def line(self) -> str:
         """The command as a user would type it."""
         return " ".join([*environment_variables.shell_prefix(self.environment), shlex.join(self.argv)])
-
-
-class Launcher(Protocol):
-    name: ClassVar[str]
-
-    def command(self, cell: Cell, program: list[str]) -> Command: ...
 
 
 def needs_launcher(cell: Cell) -> bool:
@@ -149,6 +143,9 @@ class FluxLauncher(_JobLauncher):
         else:
             flags = ["-n", "1", "-c", str(_threads(cell))]
         return ["run", *flags], "default of flux"
+
+
+Launcher = LocalLauncher | _JobLauncher
 
 
 def make_launcher(

@@ -1,6 +1,7 @@
 """Runs a session for `run` and `resume`: options, set-up, summary, and exit status."""
 
 import argparse
+import math
 import shlex
 import sys
 import time
@@ -16,12 +17,12 @@ from longshore_study.base.terminal import count, print_unless_closed
 from longshore_study.execution import batch_session
 from longshore_study.execution.child_process import Interrupted, Signals
 from longshore_study.execution.launch_resolver import make_launch_resolver
-from longshore_study.execution.launch_runner import Deadline, OutOfTime, Runner, Summary, remaining
+from longshore_study.execution.launch_runner import OutOfTime, Runner, StateRun, Summary, remaining
 from longshore_study.execution.launchers import nodes_of
 from longshore_study.execution.progress import make_progress
 from longshore_study.execution.session_folder import Target, store_study_file
 from longshore_study.execution.session_lock import session_lock
-from longshore_study.execution.turns import StateRun, Turn, in_turns, states_of
+from longshore_study.execution.turns import Turn, in_turns, states_of
 from longshore_study.host.doctor import WARN, load_average
 from longshore_study.host.machine import available_cpus
 from longshore_study.planning.plan import Plan, PlannedLaunch, make_plan, missing_programs
@@ -74,7 +75,7 @@ def run_session(args: argparse.Namespace, study_path: str, turns: Sequence[str] 
         print_commands(args, launches)
         return EXIT_OK
     if launches:
-        deadline = begun + args.stop_after if args.stop_after else None
+        deadline = begun + args.stop_after if args.stop_after else math.inf
         status = _run_locked(args, states, launches, deadline)
         if status is not None:
             return status
@@ -87,18 +88,14 @@ def _state(args: argparse.Namespace, study: Study, tag: str | None, *, submits: 
     if args.bench and study.in_state(tag).state.bench:
         raise UsageError(f"--bench: [states.{tag}] of {study.path} names the program; remove one of the two")
     plan = make_plan(study.in_state(tag))
-    target = _target(args, plan, tag)
+    session = today() if args.session is None else args.session
+    for name, kind in ((tag, "tag"), (session, "session")):
+        folder_name(name, kind)  # raises an error for an empty name
+    target = Target(Store(args.store), study.name, tag, session)
     launches, recorded, failed = remaining(plan, target, retry_failed=args.retry_failed)
     resolver = make_launch_resolver(plan, bench=args.bench, mpirun=args.mpirun, dry_run=args.dry_run or submits)
     launches = _of_nodes(plan, launches, args.only_nodes)
     return StateRun(plan, target, resolver, launches, Summary(plan.launches_per_session, recorded, failed))
-
-
-def _target(args: argparse.Namespace, plan: Plan, tag: str) -> Target:
-    session = today() if args.session is None else args.session
-    for name, kind in ((tag, "tag"), (session, "session")):
-        folder_name(name, kind)  # raises an error for an empty name
-    return Target(Store(args.store), plan.study.name, tag, session)
 
 
 def _of_nodes(plan: Plan, launches: list[PlannedLaunch], nodes: int | None) -> list[PlannedLaunch]:
@@ -111,9 +108,7 @@ def _of_nodes(plan: Plan, launches: list[PlannedLaunch], nodes: int | None) -> l
     return [launch for launch in launches if (nodes_of(launch.cell, choice) or 1) == nodes]
 
 
-def _run_locked(
-    args: argparse.Namespace, states: Sequence[StateRun], turns: list[Turn], deadline: float | None
-) -> int | None:
+def _run_locked(args: argparse.Namespace, states: Sequence[StateRun], turns: list[Turn], deadline: float) -> int | None:
     """Locks the session and runs `turns`. Returns the exit status if they were stopped."""
     part = f"{args.only_nodes} nodes" if args.only_nodes is not None else ""
     with ExitStack() as stack:
@@ -126,39 +121,30 @@ def _run_locked(
         _announce(states, estimate)
         progress = make_progress(states[0].plan, [turn.launch for turn in turns], estimate)
         stack.callback(progress.close)
-
-        def heartbeat() -> None:
-            for lock in locks:
-                lock.heartbeat()
-
-        runners = {
-            state.target.tag: Runner(
-                state.plan, state.target, state.resolver, progress,
-                deadline=Deadline(deadline, estimate) if deadline is not None else None,
-                extra_keys={"provenance": store_provenance(state.target.folder, state.resolver.programs())},
-                heartbeat=heartbeat,
-            )
-            for state in states
-        }  # fmt: skip
+        runners = {}
+        for state in states:
+            provenance = store_provenance(state.target.folder, state.resolver.programs())
+            runners[state.target.tag] = Runner(state, progress, locks, provenance, deadline)
         continuation = f"continue with: {resume_command(states)}"
         try:
             with Signals() as signals:
                 for turn in turns:
                     tag = turn.state.target.tag
                     progress.tag = tag if len(states) > 1 else ""
-                    runners[tag].run([turn.launch], signals, turn.state.summary)
+                    runners[tag].run(turn.launch, signals)
         except (Interrupted, OutOfTime) as stop:
             progress.close()
-            recorded = sum(len(state.summary.outcomes) for state in states)
+            for state in states:
+                state.summary.left = len(state.launches) - len(state.summary.outcomes)
+            left = sum(state.summary.left for state in states)
             if isinstance(stop, OutOfTime):
                 status, stopped, why = EXIT_STOPPED, "time", "the time limit (--stop-after)"
             else:
                 status, stopped, why = stop.exit_status, str(stop), str(stop)
-            left = f"{count(recorded, 'launch')} recorded, {len(turns) - recorded} left"
-            print_unless_closed(f"longshore: stopped by {why}; {left}; {continuation}", sys.stderr)
+            ran = f"{count(len(turns) - left, 'launch')} recorded, {left} left"
+            print_unless_closed(f"longshore: stopped by {why}; {ran}; {continuation}", sys.stderr)
             if args.json:
-                lefts = [len(state.launches) - len(state.summary.outcomes) for state in states]
-                print_summaries(args, [(state.target, state.summary) for state in states], stopped=stopped, left=lefts)
+                print_summaries(args, [(state.target, state.summary) for state in states], stopped)
             return status
         except LongshoreError as error:
             # The usual reason is a full disk. The current launch will be repeated.
@@ -192,23 +178,17 @@ def _announce(states: Sequence[StateRun], estimate: TimeEstimate) -> None:
 
 
 def print_summaries(
-    args: argparse.Namespace,
-    states: Sequence[tuple[Target, Summary]],
-    *,
-    stopped: str | None = None,
-    left: Sequence[int] = (),
+    args: argparse.Namespace, states: Sequence[tuple[Target, Summary]], stopped: str | None = None
 ) -> None:
-    """Prints what ran, for each state of the session."""
     if args.json:
-        lefts = left or [0] * len(states)
-        answers = [_document(*state, stopped, state_left) for state, state_left in zip(states, lefts, strict=True)]
+        answers = [_document(*state, stopped) for state in states]
         print_json(answers[0] if len(answers) == 1 else {"schema": 1, "turns": answers})
         return
     for target, summary in states:
         _print_summary(target, summary)
 
 
-def _document(target: Target, summary: Summary, stopped: str | None, left: int) -> dict[str, Any]:
+def _document(target: Target, summary: Summary, stopped: str | None) -> dict[str, Any]:
     return {
         "schema": 1,
         **attributes(target, "study tag session"),
@@ -218,7 +198,7 @@ def _document(target: Target, summary: Summary, stopped: str | None, left: int) 
             {"cell": o.launch.cell.factors, "launch": o.launch.launch_index, "why": o.failure} for o in summary.failures
         ],
         "stopped": stopped,
-        "left": left,
+        "left": summary.left,
         "store": str(target.folder),
     }
 

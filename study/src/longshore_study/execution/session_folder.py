@@ -1,6 +1,5 @@
-"""Files beside the launches of a session: copies of study files, and the running launch."""
+"""The folder of a session, with copies of study files beside the launches."""
 
-import os
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -8,7 +7,7 @@ from pathlib import Path
 
 from longshore_study.base.errors import LongshoreError
 from longshore_study.planning.plan import Plan
-from longshore_study.store.launch_store import Launch, Store, name_of, process_namespace
+from longshore_study.store.launch_store import Launch, Store, name_of
 from longshore_study.store.whole_file import write_whole
 from longshore_study.study_file.machine_reader import copy_name
 
@@ -32,12 +31,6 @@ class Target:
 
     def launches(self) -> Iterator[Launch]:
         return self.store.launches(self.study, self.tag, self.session)
-
-
-def scratch_file(target: Target) -> Path:
-    """The hidden file for the records of the current launch. It is in the store, because rank 0
-    must be able to write it from its node."""
-    return (target.folder / f".launch.{process_namespace()}.{os.getpid()}.tmp").absolute()
 
 
 def store_study_file(plan: Plan, target: Target) -> None:

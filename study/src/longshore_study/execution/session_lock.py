@@ -40,14 +40,15 @@ class SessionLock:
                 os.utime(self.file)
 
 
-class _SilentLockError(LongshoreError):
-    """A process of another machine has locked the session, and may be dead."""
+@dataclass(frozen=True)
+class _Other:
+    """The lock of another process."""
 
-    def __init__(self, message: str, file: Path, heartbeat: float, left_seconds: float) -> None:
-        super().__init__(message)
-        self.file = file
-        self.heartbeat = heartbeat
-        self.left_seconds = left_seconds
+    message: str
+    file: Path
+    heartbeat: float
+    expires_in_seconds: float | None
+    """None for a process of this machine, which lives. Others may be dead."""
 
 
 @contextmanager
@@ -77,49 +78,47 @@ def session_lock(folder: Path, session: str, part: str = "", *, wait: bool = Fal
 
 def _wait_for_heartbeats(folder: Path, session: str, part: str) -> None:
     """Waits until locks of other machines have expired. Raises LongshoreError for a live one."""
-    own = _lock_file(folder)
     heartbeats: dict[Path, float] = {}
-    while True:
-        try:
-            _refuse_others(folder, own, session, part)
-            return
-        except _SilentLockError as busy:
-            if heartbeats.get(busy.file, busy.heartbeat) != busy.heartbeat:
-                raise
-            if not heartbeats:
-                print(f"longshore: {busy}; waiting for another heartbeat", file=sys.stderr, flush=True)
-            heartbeats[busy.file] = busy.heartbeat
-            time.sleep(min(_POLL_SECONDS, max(0.1, busy.left_seconds)))
+    while other := _other(folder, session, part):
+        left = other.expires_in_seconds
+        if left is None or heartbeats.get(other.file, other.heartbeat) != other.heartbeat:
+            raise LongshoreError(other.message)
+        if not heartbeats:
+            print(f"longshore: {other.message}; waiting for another heartbeat", file=sys.stderr, flush=True)
+        heartbeats[other.file] = other.heartbeat
+        time.sleep(min(_POLL_SECONDS, max(0.1, left)))
 
 
-def _lock_file(folder: Path) -> Path:
-    return folder / f".running.{process_namespace()}.{os.getpid()}.tmp"
+def own_file(folder: Path, purpose: str) -> Path:
+    """A hidden file of this process in the folder of a session."""
+    return folder / f".{purpose}.{process_namespace()}.{os.getpid()}.tmp"
 
 
 def _take(folder: Path, session: str, part: str) -> Path:
     for path in folder.glob(f".*.{glob.escape(process_namespace())}.*.tmp"):
         if not _is_longshore(path.name.split(".")[-2]):  # the file of a killed process
             path.unlink(missing_ok=True)
-    file = _lock_file(folder)
+    file = own_file(folder, "running")
     for left in reversed(range(_TRIES)):
-        _refuse_others(folder, file, session, part)
+        if other := _other(folder, session, part):
+            raise LongshoreError(other.message)
         file.write_text(json.dumps({"host": os.uname().nodename, "pid": os.getpid(), "part": part}), encoding="utf-8")
-        try:
-            # Another process may have written its lock file at the same moment. Then both processes
-            # withdraw, and try again at different times.
-            _refuse_others(folder, file, session, part)
+        # Another process may have written its lock file at the same moment. Then both processes
+        # withdraw, and try again at different times.
+        other = _other(folder, session, part)
+        if other is None:
             break
-        except LongshoreError:
-            file.unlink(missing_ok=True)
-            if not left:
-                raise
-            time.sleep(random.uniform(0.02, 0.3))  # noqa: S311 - not for security
+        file.unlink(missing_ok=True)
+        if not left:
+            raise LongshoreError(other.message)
+        time.sleep(random.uniform(0.02, 0.3))  # noqa: S311 - not for security
     return file
 
 
-def _refuse_others(folder: Path, own: Path, session: str, part: str) -> None:
+def _other(folder: Path, session: str, part: str) -> _Other | None:
+    """A lock of another process on the same part of the session. None if there is none."""
     for path in folder.glob(".running.*.tmp"):
-        if path == own:
+        if path == own_file(folder, "running"):
             continue
         try:
             content = json.loads(path.read_text(encoding="utf-8") or "{}")
@@ -139,14 +138,13 @@ def _refuse_others(folder: Path, own: Path, session: str, part: str) -> None:
             f"session {session} is being run by process {content.get('pid', path.name.split('.')[-2])}{where}{last}; "
             "wait for it, or name another --session"
         )
-        if same_machine:
-            raise LongshoreError(message)
-        raise _SilentLockError(message, path, heartbeat, _DEAD_AFTER_SECONDS - age)
+        return _Other(message, path, heartbeat, None if same_machine else _DEAD_AFTER_SECONDS - age)
+    return None
 
 
 def _now(folder: Path) -> float:
     """The time by the clock of the file system, which may differ from the clock of this machine."""
-    probe = folder / f".clock.{process_namespace()}.{os.getpid()}.tmp"
+    probe = own_file(folder, "clock")
     try:
         probe.touch()
         return probe.stat().st_mtime

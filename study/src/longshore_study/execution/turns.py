@@ -7,25 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from longshore_study.base.errors import LongshoreError, UsageError, suggestion
-from longshore_study.execution.launch_resolver import LaunchResolver
-from longshore_study.execution.launch_runner import Summary
+from longshore_study.execution.launch_runner import StateRun
 from longshore_study.execution.launchers import Command
-from longshore_study.execution.session_folder import Target
-from longshore_study.planning.plan import Cell, Plan, PlannedLaunch, missing_programs
+from longshore_study.planning.plan import Cell, PlannedLaunch, missing_programs
 from longshore_study.study_file.study import Study
 from longshore_study.study_file.toml_values import listed
-
-
-@dataclass(frozen=True)
-class StateRun:
-    """One state in a session: its plan, where its launches are stored, and how they start."""
-
-    plan: Plan
-    target: Target
-    resolver: LaunchResolver
-    launches: list[PlannedLaunch]
-    """The launches that are not recorded."""
-    summary: Summary
 
 
 @dataclass(frozen=True)

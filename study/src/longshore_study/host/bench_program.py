@@ -3,7 +3,6 @@
 import os
 import shutil
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 
 from longshore_study.base.errors import LongshoreError
@@ -11,10 +10,9 @@ from longshore_study.base.errors import LongshoreError
 BENCH = "longshore-bench"
 
 
-def find_bench(asked_for: str | None = None, environment: Mapping[str, str] | None = None) -> str:
+def find_bench(asked_for: str | None = None) -> str:
     """longshore-bench: `asked_for`, LONGSHORE_BENCH, beside the `longshore` script, or in PATH."""
-    environment = os.environ if environment is None else environment
-    for source, name in (("--bench", asked_for), ("LONGSHORE_BENCH", environment.get("LONGSHORE_BENCH"))):
+    for source, name in (("--bench", asked_for), ("LONGSHORE_BENCH", os.environ.get("LONGSHORE_BENCH"))):
         if name:
             path = shutil.which(name)
             if path is None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from longshore_study.base.near_and_far import CacheLineSeconds, cache_line_seconds, least_far, nanoseconds
 from longshore_study.host.answers import answer_of
-from longshore_study.host.doctor import OK, UNKNOWN, WARN, CheckResult
+from longshore_study.host.doctor import OK, UNKNOWN, WARN, Finding
 
 _PROGRAM_TOO_OLD = "longshore-bench --list does not say"
 
@@ -24,44 +24,41 @@ def ask(program: str) -> dict[str, Any] | None:
     return listing if isinstance(listing, dict) else None
 
 
-def topology_and_binding(listing: dict[str, Any] | None, ranks: int | None = None) -> list[CheckResult]:
+def topology_and_binding(listing: dict[str, Any] | None, ranks: int | None = None) -> dict[str, Finding]:
     if listing is None:
         advice = "build it with 'make build', or name it with LONGSHORE_BENCH"
-        return [CheckResult("topology", UNKNOWN, "longshore-bench was not found or does not answer", advice)]
-    return [topology(listing.get("topology")), binding(listing.get("binding"), ranks)]
+        return {"topology": Finding(UNKNOWN, "longshore-bench was not found or does not answer", advice)}
+    return {"topology": topology(listing.get("topology")), "binding": binding(listing.get("binding"), ranks)}
 
 
-def topology(listed: dict[str, Any] | None) -> CheckResult:
+def topology(listed: dict[str, Any] | None) -> Finding:
     if not listed:
-        return CheckResult("topology", UNKNOWN, _PROGRAM_TOO_OLD)
+        return Finding(UNKNOWN, _PROGRAM_TOO_OLD)
     description = str(listed.get("description", ""))
     if listed.get("why_little"):
         advice = "install hwloc (Debian: libhwloc-dev) and build again; placement then knows sockets and caches"
-        return CheckResult("topology", WARN, f"{description}; {listed['why_little']}", advice)
+        return Finding(WARN, f"{description}; {listed['why_little']}", advice)
     if description.startswith("uneven"):
         advice = "placement by levels needs equal parts: run ranks on equal numbers of cores per socket and cache"
-        return CheckResult("topology", WARN, description, advice)
-    return CheckResult("topology", OK, description)
+        return Finding(WARN, description, advice)
+    return Finding(OK, description)
 
 
-def binding(listed: dict[str, Any] | None, ranks: int | None = None) -> CheckResult:
-    check = "binding"
+def binding(listed: dict[str, Any] | None, ranks: int | None = None) -> Finding:
     if not listed:
-        return CheckResult(check, UNKNOWN, _PROGRAM_TOO_OLD)
+        return Finding(UNKNOWN, _PROGRAM_TOO_OLD)
     unit, bound_by = listed.get("ranks"), listed.get("ranks_by")
     max_ranks = listed.get("most_bound_ranks")
     if ranks is not None and max_ranks is not None and ranks > max_ranks:
         advice = f"use at most {max_ranks} ranks, so that each rank has its own cores"
-        return CheckResult(check, WARN, f"none with {ranks} ranks: {max_ranks} cores, ranks move between them", advice)
+        return Finding(WARN, f"none with {ranks} ranks: {max_ranks} cores, ranks move between them", advice)
     if unit == "none":
         advice = "unset LONGSHORE_PIN, or let the launcher bind: mpirun --bind-to core, srun --cpu-bind=cores"
-        return CheckResult(check, WARN, "none: ranks and tasks move between cores (LONGSHORE_PIN=0)", advice)
+        return Finding(WARN, "none: ranks and tasks move between cores (LONGSHORE_PIN=0)", advice)
     if bound_by == "longshore":
         value = f"each rank to one {unit} of {listed.get('cpus')}, by longshore, up to {max_ranks} ranks"
-        return CheckResult(check, OK, f"{value}; tasks to one each of their rank's share")
-    return CheckResult(
-        check, OK, f"ranks within one {unit} ({listed.get('cpus')}), by the launcher; tasks are not bound"
-    )
+        return Finding(OK, f"{value}; tasks to one each of their rank's share")
+    return Finding(OK, f"ranks within one {unit} ({listed.get('cpus')}), by the launcher; tasks are not bound")
 
 
 _LINE_PROBE = ("--kernel", "barrier", "--transport", "threads", "--iterations", "1", "--repetitions", "1000")
@@ -83,16 +80,15 @@ def measured_line(program: str, pattern: str, ranks: int | None = None) -> Cache
     return next((line for line in found if line), None)
 
 
-def distance_of_cores(line: CacheLineSeconds | None) -> CheckResult:
-    check = "distance of cores (measured)"
+def distance_of_cores(line: CacheLineSeconds | None) -> Finding:
     if line is None:
-        return CheckResult(check, UNKNOWN, "unknown: longshore-bench is absent or older, or ranks share cores")
+        return Finding(UNKNOWN, "unknown: longshore-bench is absent or older, or ranks share cores")
     trip = "for a cache line to the next core and back"
     if not math.isinf(least_far([line])):
         between = f"{nanoseconds([line.p10])} to {nanoseconds([line.p90])}"
         advice = "compare states by launches in turns; 'longshore show' says which launches had near cores"
-        return CheckResult(check, WARN, f"moving: {between} {trip}", advice)
+        return Finding(WARN, f"moving: {between} {trip}", advice)
     if line.median >= _LEAST_FAR_SECONDS:
         advice = "exchanges within a node are slow; a virtual machine may move its cores within minutes: look again"
-        return CheckResult(check, WARN, f"far: {nanoseconds([line.median])} {trip}", advice)
-    return CheckResult(check, OK, f"near: {nanoseconds([line.median])} {trip}")
+        return Finding(WARN, f"far: {nanoseconds([line.median])} {trip}", advice)
+    return Finding(OK, f"near: {nanoseconds([line.median])} {trip}")

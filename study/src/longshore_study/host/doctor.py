@@ -1,12 +1,12 @@
-"""Checks this machine for faults that spoil measurements, for `longshore doctor`. Each check
-returns a state (ok, warn or unknown), the value found, and advice. If a file of the system is
-missing, the state is unknown ("not supported on this system"), never an error."""
+"""Checks this machine for faults that spoil measurements, for `longshore doctor`. If a file of the
+system is missing, the state is unknown ("not supported on this system"), never an error."""
 
 import os
 import shutil
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 
 from longshore_study.host.machine import Machine, available_cores, available_cpus
@@ -17,8 +17,7 @@ NOT_SUPPORTED = "not supported on this system"
 
 
 @dataclass(frozen=True)
-class CheckResult:
-    check: str
+class Finding:
     state: str
     """OK, WARN or UNKNOWN."""
     value: str
@@ -26,206 +25,189 @@ class CheckResult:
     """What the user can do. Empty if there is nothing to do."""
 
 
-def examine(machine: Machine, ranks: int | None = None) -> list[CheckResult]:
-    """The results of all checks that only read, in the order of the output."""
-    cpus = available_cpus()
-    return [
-        ranks_and_cores(ranks, available_cores()),
-        affinity(cpus, os.cpu_count() or 1),
-        hardware_threads(cpus, available_cores()),
-        *(check(machine) for check in _FILE_CHECKS),
-        mpi_launcher(),
-        allocation(os.environ),
-        load_average(len(cpus)),
-    ]
+def examine(machine: Machine, ranks: int | None = None) -> dict[str, Finding]:
+    """The findings of all checks that only read, by the name of the check."""
+    cpus, cores = available_cpus(), available_cores()
+    return {
+        "ranks and cores": ranks_and_cores(ranks, cores),
+        "affinity": affinity(cpus, os.cpu_count() or 1),
+        "hardware threads": hardware_threads(cpus, cores),
+        "frequency governor": governor(machine),
+        "turbo": turbo(machine),
+        "transparent huge pages": huge_pages(machine),
+        "shared memory": shared_memory(machine),
+        "single copy (CMA, XPMEM)": single_copy(machine),
+        "performance counters": counters(machine),
+        "cpu quota": cpu_quota(machine),
+        "memory limit": memory_limit(machine),
+        "system call filter": system_call_filter(machine),
+        "virtual machine": virtual_machine(machine),
+        "MPI launcher": mpi_launcher(),
+        "allocation": allocation(os.environ),
+        "load average": load_average(len(cpus)),
+    }
 
 
-def ranks_and_cores(ranks: int | None, cores: int) -> CheckResult:
+def ranks_and_cores(ranks: int | None, cores: int) -> Finding:
     if ranks is None:
         value = f"{cores} cores are available; studies with more ranks oversubscribe them"
-        return CheckResult("ranks and cores", OK, value)
+        return Finding(OK, value)
     if ranks > cores:
         advice = f"use at most {cores} ranks; more ranks measure the scheduler, not the network"
-        return CheckResult("ranks and cores", WARN, f"{ranks} ranks on {cores} cores", advice)
-    return CheckResult("ranks and cores", OK, f"{ranks} ranks on {cores} cores")
+        return Finding(WARN, f"{ranks} ranks on {cores} cores", advice)
+    return Finding(OK, f"{ranks} ranks on {cores} cores")
 
 
-def affinity(allowed: Sequence[int], present: int) -> CheckResult:
-    if not hasattr(os, "sched_getaffinity"):
-        return CheckResult("affinity", UNKNOWN, NOT_SUPPORTED)
+def affinity(allowed: Sequence[int], present: int) -> Finding:
     if len(allowed) < present:
         advice = "expected in a job of a batch system; otherwise start longshore without taskset or numactl"
-        return CheckResult(
-            "affinity", WARN, f"restricted to {len(allowed)} of {present} cpus: {ranges(allowed)}", advice
-        )
-    return CheckResult("affinity", OK, f"all {present} cpus; the program and the launcher pin their ranks")
+        return Finding(WARN, f"restricted to {len(allowed)} of {present} cpus: {ranges(allowed)}", advice)
+    return Finding(OK, f"all {present} cpus; the program and the launcher pin their ranks")
 
 
-def hardware_threads(allowed: Sequence[int], cores: int) -> CheckResult:
+def hardware_threads(allowed: Sequence[int], cores: int) -> Finding:
     if len(allowed) > cores:
         advice = "use one rank per core: two ranks on one core slow each other down"
-        return CheckResult("hardware threads", WARN, f"{len(allowed)} cpus on {cores} cores", advice)
-    return CheckResult("hardware threads", OK, f"one per core, or not visible ({cores} cores)")
+        return Finding(WARN, f"{len(allowed)} cpus on {cores} cores", advice)
+    return Finding(OK, f"one per core, or not visible ({cores} cores)")
 
 
-def governor(machine: Machine) -> CheckResult:
-    check = "frequency governor"
+def governor(machine: Machine) -> Finding:
     files = machine.matching("sys/devices/system/cpu/cpu[0-9]*/cpufreq/scaling_governor")
     governors = sorted({text for file in files if (text := machine.text(file))})
     if not governors:
-        return CheckResult(check, UNKNOWN, f"{NOT_SUPPORTED} (common in virtual machines)")
+        return Finding(UNKNOWN, f"{NOT_SUPPORTED} (common in virtual machines)")
     if governors == ["performance"]:
-        return CheckResult(check, OK, "performance")
+        return Finding(OK, "performance")
     advice = "cpupower frequency-set -g performance (needs root), or warm up for longer"
-    return CheckResult(check, WARN, ", ".join(governors), advice)
+    return Finding(WARN, ", ".join(governors), advice)
 
 
-def turbo(machine: Machine) -> CheckResult:
+def turbo(machine: Machine) -> Finding:
     off = machine.number("sys/devices/system/cpu/intel_pstate/no_turbo")
     boost = machine.number("sys/devices/system/cpu/cpufreq/boost")
     if off is None and boost is None:
-        return CheckResult("turbo", UNKNOWN, f"{NOT_SUPPORTED}; clocks may change with load and temperature")
+        return Finding(UNKNOWN, f"{NOT_SUPPORTED}; clocks may change with load and temperature")
     if off == 1 or (off is None and boost == 0):
-        return CheckResult("turbo", OK, "off")
+        return Finding(OK, "off")
     advice = "results depend on the number of busy cores; switch turbo off for steadier results (needs root)"
-    return CheckResult("turbo", WARN, "on", advice)
+    return Finding(WARN, "on", advice)
 
 
-def huge_pages(machine: Machine) -> CheckResult:
-    check = "transparent huge pages"
+def huge_pages(machine: Machine) -> Finding:
     text = machine.text("sys/kernel/mm/transparent_hugepage/enabled")
     if text is None:
-        return CheckResult(check, UNKNOWN, NOT_SUPPORTED)
+        return Finding(UNKNOWN, NOT_SUPPORTED)
     setting = text.partition("[")[2].partition("]")[0] or text
     if setting == "never":
         advice = "random access to large tables causes page walks; set it to madvise or always (needs root)"
-        return CheckResult(check, WARN, setting, advice)
-    return CheckResult(check, OK, setting)
+        return Finding(WARN, setting, advice)
+    return Finding(OK, setting)
 
 
-def shared_memory(machine: Machine) -> CheckResult:
-    check, path = "shared memory", machine.root / "dev" / "shm"
+def shared_memory(machine: Machine) -> Finding:
+    path = machine.root / "dev" / "shm"
     try:
         free = shutil.disk_usage(path).free
     except OSError:
-        return CheckResult(check, UNKNOWN, NOT_SUPPORTED, "MPI falls back to files in /tmp")
+        return Finding(UNKNOWN, NOT_SUPPORTED, "MPI falls back to files in /tmp")
     value = f"{free / 2**20:.0f} MiB free in {path}"
     if free < 256 * 2**20:
         advice = "ranks on one node share memory here; start containers with --shm-size=2g"
-        return CheckResult(check, WARN, value, advice)
-    return CheckResult(check, OK, value)
+        return Finding(WARN, value, advice)
+    return Finding(OK, value)
 
 
-def single_copy(machine: Machine) -> CheckResult:
+def single_copy(machine: Machine) -> Finding:
     """Whether a process may copy directly from the memory of another process. CMA needs ptrace
     rights, XPMEM needs a kernel module."""
-    check = "single copy (CMA, XPMEM)"
     if machine.matching("dev/xpmem"):
-        return CheckResult(check, OK, "XPMEM present")
+        return Finding(OK, "XPMEM present")
     scope = machine.number("proc/sys/kernel/yama/ptrace_scope")
     if scope is None:
         if machine.text("proc/sys/kernel/ostype") is None:
-            return CheckResult(check, UNKNOWN, NOT_SUPPORTED)
-        return CheckResult(check, OK, "CMA not restricted by Yama; no XPMEM")
+            return Finding(UNKNOWN, NOT_SUPPORTED)
+        return Finding(OK, "CMA not restricted by Yama; no XPMEM")
     if scope == 0:
-        return CheckResult(check, OK, "CMA allowed (ptrace_scope 0); no XPMEM")
+        return Finding(OK, "CMA allowed (ptrace_scope 0); no XPMEM")
     advice = "processes copy large messages twice; sysctl kernel.yama.ptrace_scope=0 avoids it (needs root)"
-    return CheckResult(check, WARN, f"CMA restricted (ptrace_scope {scope}), no XPMEM", advice)
+    return Finding(WARN, f"CMA restricted (ptrace_scope {scope}), no XPMEM", advice)
 
 
-def counters(machine: Machine) -> CheckResult:
-    check = "performance counters"
+def counters(machine: Machine) -> Finding:
     level = machine.number("proc/sys/kernel/perf_event_paranoid")
     if level is None:
-        return CheckResult(check, UNKNOWN, NOT_SUPPORTED)
+        return Finding(UNKNOWN, NOT_SUPPORTED)
     if level <= 2 or os.geteuid() == 0:
-        return CheckResult(check, OK, f"readable for own processes (perf_event_paranoid {level})")
+        return Finding(OK, f"readable for own processes (perf_event_paranoid {level})")
     advice = "counters explain results but are not needed; sysctl kernel.perf_event_paranoid=2 (needs root)"
-    return CheckResult(check, WARN, f"closed (perf_event_paranoid {level})", advice)
+    return Finding(WARN, f"closed (perf_event_paranoid {level})", advice)
 
 
-def cpu_quota(machine: Machine) -> CheckResult:
-    check = "cpu quota"
+def cpu_quota(machine: Machine) -> Finding:
     groups = _control_groups(machine, "cpu")
     texts = [text for _, folder in groups if (text := machine.text(f"{folder}/cpu.max"))]
     for version, folder in groups:
         if version == 1 and (quota := machine.text(f"{folder}/cpu.cfs_quota_us")):
             texts.append(f"{quota} {machine.text(f'{folder}/cpu.cfs_period_us')}")
     if not texts:
-        return CheckResult(check, UNKNOWN, "no cgroup limit is visible")
+        return Finding(UNKNOWN, "no cgroup limit is visible")
     words = [text.split() for text in texts]
     quotas = [int(w[0]) / int(w[1]) for w in words if len(w) == 2 and w[0].isdigit() and w[1].isdigit() and int(w[1])]
     if not quotas:
-        return CheckResult(check, OK, "none")
+        return Finding(OK, "none")
     advice = "ranks stop when the quota is used up; use fewer ranks, or raise the limit of the container"
-    return CheckResult(check, WARN, f"{min(quotas):g} cpus", advice)
+    return Finding(WARN, f"{min(quotas):g} cpus", advice)
 
 
-def memory_limit(machine: Machine) -> CheckResult:
-    check = "memory limit"
+def memory_limit(machine: Machine) -> Finding:
     names = {1: "memory.limit_in_bytes", 2: "memory.max"}
     files = [f"{folder}/{names[version]}" for version, folder in _control_groups(machine, "memory")]
     texts = [text for file in files if (text := machine.text(file))]
     total = next((int(size) * 1024 for size in machine.lines("proc/meminfo", "MemTotal:")), 0)
     if not texts or not total:
-        return CheckResult(check, UNKNOWN, "no cgroup limit is visible")
+        return Finding(UNKNOWN, "no cgroup limit is visible")
     limit = min((int(text) for text in texts if text.isdigit()), default=total)
     if limit >= total:
-        return CheckResult(check, OK, f"none; {total / 2**30:.1f} GiB in the machine")
+        return Finding(OK, f"none; {total / 2**30:.1f} GiB in the machine")
     advice = "keep the tables and arrays of all ranks well below it, or ranks are killed"
-    return CheckResult(check, WARN, f"{limit / 2**30:.1f} of {total / 2**30:.1f} GiB", advice)
+    return Finding(WARN, f"{limit / 2**30:.1f} of {total / 2**30:.1f} GiB", advice)
 
 
-def system_call_filter(machine: Machine) -> CheckResult:
+def system_call_filter(machine: Machine) -> Finding:
     """Whether a filter (seccomp) may refuse system calls. Containers have such a filter."""
-    check = "system call filter"
     if machine.text("proc/self/status") is None:
-        return CheckResult(check, UNKNOWN, NOT_SUPPORTED)
+        return Finding(UNKNOWN, NOT_SUPPORTED)
     mode = next(machine.lines("proc/self/status", "Seccomp:"), None)
     if mode is None:
-        return CheckResult(check, UNKNOWN, "the kernel does not tell")
+        return Finding(UNKNOWN, "the kernel does not tell")
     if mode == "0":
-        return CheckResult(check, OK, "none")
+        return Finding(OK, "none")
     advice = (
         "it may refuse counters (perf_event_open), copies between processes (process_vm_readv) and the placement of "
         "memory (mbind); a container allows them with --security-opt seccomp=unconfined"
     )
-    return CheckResult(check, WARN, "seccomp is on", advice)
+    return Finding(WARN, "seccomp is on", advice)
 
 
-def virtual_machine(machine: Machine) -> CheckResult:
-    check = "virtual machine"
+def virtual_machine(machine: Machine) -> Finding:
     cpu = machine.text("proc/cpuinfo")
     if cpu is None:
-        return CheckResult(check, UNKNOWN, NOT_SUPPORTED)
+        return Finding(UNKNOWN, NOT_SUPPORTED)
     name = machine.text("sys/class/dmi/id/product_name") or "kind unknown"
     container = machine.matching(".dockerenv") or machine.matching("run/.containerenv")
     if " hypervisor" in cpu:
         advice = "other machines on the host may disturb invisibly: take more sessions, at different times of day"
-        return CheckResult(check, WARN, f"yes ({name})", advice)
-    return CheckResult(check, OK, "no" + (", but a container" if container else ""))
+        return Finding(WARN, f"yes ({name})", advice)
+    return Finding(OK, "no" + (", but a container" if container else ""))
 
 
-_FILE_CHECKS: tuple[Callable[[Machine], CheckResult], ...] = (
-    governor,
-    turbo,
-    huge_pages,
-    shared_memory,
-    single_copy,
-    counters,
-    cpu_quota,
-    memory_limit,
-    system_call_filter,
-    virtual_machine,
-)
-
-
-def mpi_launcher() -> CheckResult:
+def mpi_launcher() -> Finding:
     mpi = find_mpi()
     if mpi is None:
         advice = "install an MPI (Debian: openmpi-bin), or load its module, or set LONGSHORE_MPIRUN"
-        return CheckResult("MPI launcher", WARN, "none found", advice)
-    return CheckResult("MPI launcher", OK, f"{mpi.kind}: {mpi.path} ({mpi.version})")
+        return Finding(WARN, "none found", advice)
+    return Finding(OK, f"{mpi.kind}: {mpi.path} ({mpi.version})")
 
 
 _BATCH = {
@@ -236,39 +218,35 @@ _BATCH = {
 """Of batch systems: submit program, variables of jobs, `kind` in a study file, allocation."""
 
 
-def allocation(environment: Mapping[str, str]) -> CheckResult:
+def allocation(environment: Mapping[str, str]) -> Finding:
     """Whether this node belongs to a job. Login nodes are shared and differ from compute nodes."""
-    check = "allocation"
     for name, (program, marks, kind, ask) in _BATCH.items():
         job = next((environment[mark] for mark in marks if environment.get(mark)), None)
         if job is not None:
             nodes = environment.get("SLURM_JOB_NUM_NODES")
-            return CheckResult(check, OK, f"{name} job {job}" + (f" on {nodes} nodes" if nodes else ""))
+            return Finding(OK, f"{name} job {job}" + (f" on {nodes} nodes" if nodes else ""))
         if shutil.which(program) is not None:
             advice = f'this may be a login node: measure within {ask}, or submit jobs with kind = "{kind}"'
-            return CheckResult(check, WARN, f"none, although {name} is installed", advice)
-    return CheckResult(check, OK, "no batch system found")
+            return Finding(WARN, f"none, although {name} is installed", advice)
+    return Finding(OK, "no batch system found")
 
 
-def load_average(cpus: int) -> CheckResult:
+def load_average(cpus: int) -> Finding:
     try:
         load = os.getloadavg()[0]
     except OSError:
-        return CheckResult("load average", UNKNOWN, NOT_SUPPORTED)
+        return Finding(UNKNOWN, NOT_SUPPORTED)
     if load > max(0.5, 0.1 * cpus):
         advice = "another program runs, or ran a minute ago (see top); measure when the machine is idle"
-        return CheckResult("load average", WARN, f"{load:.2f} on {cpus} cpus", advice)
-    return CheckResult("load average", OK, f"{load:.2f} on {cpus} cpus")
+        return Finding(WARN, f"{load:.2f} on {cpus} cpus", advice)
+    return Finding(OK, f"{load:.2f} on {cpus} cpus")
 
 
 def ranges(numbers: Sequence[int]) -> str:
     """0-3,8 for [0, 1, 2, 3, 8], the notation of the kernel for lists of cpus."""
-    parts: list[list[int]] = []
-    for number in sorted(numbers):
-        if parts and number == parts[-1][-1] + 1:
-            parts[-1].append(number)
-        else:
-            parts.append([number])
+    # Consecutive numbers have the same distance to their positions.
+    runs = groupby(enumerate(sorted(numbers)), lambda placed: placed[1] - placed[0])
+    parts = [[number for _, number in run] for _, run in runs]
     return ",".join(str(part[0]) if len(part) == 1 else f"{part[0]}-{part[-1]}" for part in parts)
 
 

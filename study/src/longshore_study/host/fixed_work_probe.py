@@ -13,7 +13,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from longshore_study.host.doctor import NOT_SUPPORTED, OK, UNKNOWN, WARN, CheckResult
+from longshore_study.host.doctor import NOT_SUPPORTED, OK, UNKNOWN, WARN, Finding
 
 _MAX_CORES = 64
 _MAX_LOST_FRACTION = 0.02  # of the time of a core
@@ -94,36 +94,34 @@ def measure(cpus: Sequence[int], seconds: float = 1.0) -> list[CoreNoise]:
     return cores
 
 
-def noise_and_core_speeds(cores: Sequence[CoreNoise]) -> list[CheckResult]:
-    """Two results for `longshore doctor`: whether other programs disturb the cores, and whether all
-    cores are equally fast. Without measured cores, one result says that nothing is known."""
+def noise_and_core_speeds(cores: Sequence[CoreNoise]) -> dict[str, Finding]:
+    """Whether other programs disturb the cores, and whether all cores are equally fast."""
+    noise = "noisy neighbour (measured)"
     if not cores:
-        return [CheckResult("noisy neighbour (measured)", UNKNOWN, NOT_SUPPORTED)]
-    return [_check_noise(cores), _check_equal_cores(cores)]
+        return {noise: Finding(UNKNOWN, NOT_SUPPORTED)}
+    return {noise: _noise(cores), "equal cores (measured)": _equal_cores(cores)}
 
 
-def _check_noise(cores: Sequence[CoreNoise]) -> CheckResult:
+def _noise(cores: Sequence[CoreNoise]) -> Finding:
     worst = max(cores, key=lambda core: core.lost_fraction)
     median_lost = statistics.median(core.lost_fraction for core in cores)
     longest_milliseconds = max(core.longest_microseconds for core in cores) / 1e3
-    noisy = worst.lost_fraction > _MAX_LOST_FRACTION
-    return CheckResult(
-        "noisy neighbour (measured)",
-        WARN if noisy else OK,
+    value = (
         f"{worst.lost_fraction:.1%} of the time lost on cpu {worst.cpu}, {median_lost:.1%} on a usual one; "
-        f"longest break {longest_milliseconds:.2f} ms",
-        "something shares the cores (see top); in a virtual machine it may be an invisible neighbour" if noisy else "",
+        f"longest break {longest_milliseconds:.2f} ms"
     )
+    if worst.lost_fraction <= _MAX_LOST_FRACTION:
+        return Finding(OK, value)
+    advice = "something shares the cores (see top); in a virtual machine it may be an invisible neighbour"
+    return Finding(WARN, value, advice)
 
 
-def _check_equal_cores(cores: Sequence[CoreNoise]) -> CheckResult:
+def _equal_cores(cores: Sequence[CoreNoise]) -> Finding:
     fastest = min(cores, key=lambda core: core.usual_microseconds)
     slowest = max(cores, key=lambda core: core.usual_microseconds)
     difference = slowest.usual_microseconds / fastest.usual_microseconds - 1
-    uneven = difference > _MAX_CORE_DIFFERENCE
-    return CheckResult(
-        "equal cores (measured)",
-        WARN if uneven else OK,
-        f"the slowest core (cpu {slowest.cpu}) takes {difference:.1%} longer than the fastest",
-        "cores of different kinds or clocks, or hardware threads of one core: choose which to use" if uneven else "",
-    )
+    value = f"the slowest core (cpu {slowest.cpu}) takes {difference:.1%} longer than the fastest"
+    if difference <= _MAX_CORE_DIFFERENCE:
+        return Finding(OK, value)
+    advice = "cores of different kinds or clocks, or hardware threads of one core: choose which to use"
+    return Finding(WARN, value, advice)

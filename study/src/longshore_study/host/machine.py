@@ -40,19 +40,11 @@ class Machine:
 
 def available_cores() -> int:
     """Cores (not hardware threads) that this process may use."""
-    allowed = available_cpus()
-    cores = set()
-    for cpu in allowed:
-        topology = Path(f"/sys/devices/system/cpu/cpu{cpu}/topology")
-        try:
-            cores.add((topology / "physical_package_id").read_text() + (topology / "core_id").read_text())
-        except OSError:
-            cores.add(f"cpu {cpu}")
-    return max(1, len(cores))
+    text = Machine().text
+    folders = ((cpu, f"sys/devices/system/cpu/cpu{cpu}/topology") for cpu in available_cpus())
+    return len({(text(f"{of}/physical_package_id"), text(f"{of}/core_id") or f"cpu {cpu}") for cpu, of in folders})
 
 
 def available_cpus() -> list[int]:
     """Hardware threads that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return sorted(os.sched_getaffinity(0))
-    return list(range(os.cpu_count() or 1))
+    return sorted(os.sched_getaffinity(0))

@@ -10,12 +10,10 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any
 
 from longshore_study.base.errors import LongshoreError, UsageError, suggestion
-from longshore_study.base.json_values import attributes
 from longshore_study.host.bench_program import BENCH
 from longshore_study.host.stacks import MPI, Stack, with_paths
 
@@ -31,13 +29,14 @@ _ONLY_BENCH = (
 
 @dataclass(frozen=True)
 class Build:
-    """A longshore-bench that was built with one MPI, and what its launches need."""
+    """A longshore-bench that was built with one MPI, and what its launches need: the content of
+    stack.json."""
 
     name: str
     """The name of the stack when it was built, and of its folder."""
     bench: str
     mpirun: str
-    own_environment: dict[str, str] = field(default_factory=dict)
+    environment: dict[str, str] = field(default_factory=dict)
     """The variables that the stack needs, without search paths."""
     paths: dict[str, list[str]] = field(default_factory=dict)
     """Folders to put in front of search paths, by variable."""
@@ -45,13 +44,8 @@ class Build:
 
     @property
     def launch_environment(self) -> dict[str, str]:
-        """The variables of a launch: `own_environment`, and `paths` before the search paths."""
-        return with_paths(self.own_environment, self.paths)
-
-    def as_json(self) -> dict[str, Any]:
-        """The content of stack.json, without search paths, which depend on the launch."""
-        own = {"environment": self.own_environment}
-        return attributes(self, "name bench mpirun") | own | attributes(self, "paths version")
+        """The variables of a launch: `environment`, and `paths` before the search paths."""
+        return with_paths(self.environment, self.paths)
 
 
 def stacks_home() -> Path:
@@ -102,11 +96,8 @@ def find_build(name: str) -> Build:
 def _read(path: Path) -> Build | None:
     try:
         stored = json.loads(path.read_text(encoding="utf-8"))
-        own_environment = {str(key): str(value) for key, value in dict(stored.get("environment") or {}).items()}
-        paths = {str(key): [str(folder) for folder in value] for key, value in dict(stored.get("paths") or {}).items()}
-        name, bench, mpirun = (str(stored[key]) for key in ("name", "bench", "mpirun"))
-        return Build(name, bench, mpirun, own_environment, paths, str(stored.get("version", "")))
-    except (OSError, ValueError, KeyError, TypeError):
+        return Build(**{known.name: stored[known.name] for known in fields(Build) if stored.get(known.name)})
+    except (OSError, ValueError, AttributeError, TypeError):
         return None
 
 
@@ -137,17 +128,6 @@ def _is_source(folder: Path) -> bool:
 
 def build_stack(stack: Stack, source: Path, *, jobs: int, verbose: bool = False) -> Build:
     """Builds longshore-bench with the stack's compiler, runs it once, and writes stack.json."""
-    try:
-        return _build_stack(stack, source, jobs=jobs, verbose=verbose)
-    except OSError as error:
-        # _run and _try_out report programs that do not start, so this error comes from a file.
-        path = error.filename or stacks_home()
-        raise LongshoreError(
-            f"cannot write {path}: {error.strerror}; name another folder with LONGSHORE_STACKS"
-        ) from None
-
-
-def _build_stack(stack: Stack, source: Path, *, jobs: int, verbose: bool) -> Build:
     if stack.compiler is None:
         raise LongshoreError(
             f"stack '{stack.name}' has no mpicxx beside {stack.launcher}; install its development files"
@@ -155,29 +135,35 @@ def _build_stack(stack: Stack, source: Path, *, jobs: int, verbose: bool) -> Bui
     if shutil.which("cmake") is None:
         raise LongshoreError("building needs cmake, which was not found; 'make setup' installs it")
     home = stacks_home() / stack.name
-    folder = home / "build"
+    folder, log = home / "build", home / "build.log"
     generator = ["-G", "Ninja"] if shutil.which("ninja") else []
     environment = {**os.environ, **with_paths(stack.environment, stack.paths)}
     configure = [
         "cmake", "-S", str(source), "-B", str(folder), *generator, "-Wno-dev", "-DCMAKE_BUILD_TYPE=Release",
         f"-DMPI_CXX_COMPILER={stack.compiler}", f"-DMPIEXEC_EXECUTABLE={stack.launcher}", *_ONLY_BENCH,
     ]  # fmt: skip
-    folder.mkdir(parents=True, exist_ok=True)
-    # A cache of an earlier build may still point to another MPI.
-    (folder / "CMakeCache.txt").unlink(missing_ok=True)
-    log = home / "build.log"
-    log.unlink(missing_ok=True)
-    _run(configure, environment, log, verbose=verbose)
-    _run(["cmake", "--build", str(folder), "--target", BENCH, "-j", str(jobs)], environment, log, verbose=verbose)
-    program = next((p for p in (folder / "bench" / BENCH, folder / BENCH) if p.is_file()), None)
-    if program is None:
-        raise LongshoreError(f"the build made no {BENCH} in {folder}; see {log}")
-    build = Build(stack.name, str(program), stack.launcher, stack.environment, stack.paths, stack.version)
-    _try_out(build)
-    # Renaming makes stack.json appear at once, and only for a program that runs.
-    temporary = home / ".stack.json.tmp"
-    temporary.write_text(json.dumps(build.as_json(), indent=1), encoding="utf-8")
-    temporary.rename(home / "stack.json")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        # A cache of an earlier build may still point to another MPI.
+        (folder / "CMakeCache.txt").unlink(missing_ok=True)
+        log.unlink(missing_ok=True)
+        _run(configure, environment, log, verbose=verbose)
+        _run(["cmake", "--build", str(folder), "--target", BENCH, "-j", str(jobs)], environment, log, verbose=verbose)
+        program = next((p for p in (folder / "bench" / BENCH, folder / BENCH) if p.is_file()), None)
+        if program is None:
+            raise LongshoreError(f"the build made no {BENCH} in {folder}; see {log}")
+        build = Build(stack.name, str(program), stack.launcher, stack.environment, stack.paths, stack.version)
+        _try_out(build)
+        # Renaming makes stack.json appear at once, and only for a program that runs.
+        temporary = home / ".stack.json.tmp"
+        temporary.write_text(json.dumps(asdict(build), indent=1), encoding="utf-8")
+        temporary.rename(home / "stack.json")
+    except OSError as error:
+        # _run and _try_out report programs that do not start, so this error comes from a file.
+        path = error.filename or stacks_home()
+        raise LongshoreError(
+            f"cannot write {path}: {error.strerror}; name another folder with LONGSHORE_STACKS"
+        ) from None
     return build
 
 

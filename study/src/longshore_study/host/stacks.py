@@ -7,9 +7,11 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
+from longshore_study.base.groups import grouped
 from longshore_study.host.answers import output_of
-from longshore_study.host.mpi import INTEL, LAUNCHER_NAMES, MPICH, OPEN_MPI, Mpi, identify
+from longshore_study.host.mpi import INTEL, LAUNCHER_NAMES, MPICH, OPEN_MPI, identify
 
 MPI, SHMEM, UCX = "MPI", "OpenSHMEM", "UCX"
 _LAUNCHERS = (*LAUNCHER_NAMES, "mpirun.openmpi", "mpiexec.mpich", "mpiexec.hydra", "mpiexec.openmpi")
@@ -19,7 +21,11 @@ _PREFIX_PATTERNS = (
     "/opt/hpcx*/ompi", "/opt/cray/pe/mpich/*/ofi/*/*", "/opt/mvapich*", "/opt/sandia-openshmem*", "/usr/local",
 )  # fmt: skip
 _HOMES = ("MPI_HOME", "MPI_ROOT", "I_MPI_ROOT", "OMPI_HOME", "MPICH_DIR", "UCX_HOME", "OPENSHMEM_HOME")
-_SHORT = {OPEN_MPI: "openmpi", MPICH: "mpich", INTEL: "impi"}
+_SHORT = {
+    OPEN_MPI: ("openmpi", ("openmpi", "ompi", "hpcx")), MPICH: ("mpich", ("mpich", "mvapich")),
+    INTEL: ("impi", ("impi", "intel-mpi", "intelmpi")),
+}  # fmt: skip
+"""The name of an MPI in the name of a stack, and words in the names of its modules."""
 _MAX_MODULES = 5000
 
 
@@ -49,10 +55,11 @@ def find_stacks(search: Iterable[str] = ()) -> list[Stack]:
     """All stacks without duplicates, MPI first; names may be equal (see `with_unique_names`)."""
     folders = list(dict.fromkeys(_bin_folders(search)))
     modules = available_modules()
-    stacks: dict[tuple[str, str], Stack] = {}
-    for stack in (*_mpis(folders, modules), *_shmems(folders, modules), *_ucxs(folders, modules)):
-        stacks.setdefault((stack.what, (stack.launcher and str(Path(stack.launcher).resolve())) or stack.prefix), stack)
-    return list(stacks.values())
+    found = [stack for path in _programs(folders, _LAUNCHERS) if (stack := _mpi(path, modules)) is not None]
+    found += [_shmem(path, modules) for path in _programs(folders, ("oshrun", "shmemrun"))]
+    found += [_ucx(path, modules) for path in _programs(folders, ("ucx_info",))]
+    # mpirun and mpiexec of one installation are often two scripts with the same effect.
+    return [stacks[0] for stacks in grouped(found, lambda stack: (stack.what, stack.prefix, stack.name)).values()]
 
 
 def _bin_folders(search: Iterable[str]) -> Iterator[Path]:
@@ -65,47 +72,60 @@ def _bin_folders(search: Iterable[str]) -> Iterator[Path]:
         yield from (folder / "bin" for folder in sorted(Path("/").glob(pattern.lstrip("/"))))
 
 
-def _mpis(folders: Iterable[Path], modules: list[str]) -> Iterator[Stack]:
-    seen: set[str] = set()
-    for folder in folders:
-        for name in _LAUNCHERS:
-            path = folder / name
-            real = str(path.resolve())
-            if not _is_program(path) or real in seen:
-                continue
+def _programs(folders: Iterable[Path], names: Iterable[str]) -> Iterator[Path]:
+    """Each program with one of these names once, even if a folder or a program is a link."""
+    seen: set[Path] = set()
+    for path in (folder / name for folder in folders for name in names):
+        real = path.resolve()
+        if real not in seen and _is_program(path):
             seen.add(real)
-            mpi = identify(str(path))
-            if mpi is not None and mpi.kind in _SHORT:
-                stack = _mpi(mpi, folder, modules)
-                # mpirun and mpiexec of one installation are often two scripts with the same effect.
-                if (key := f"{stack.prefix} {stack.name}") not in seen:
-                    seen.add(key)
-                    yield stack
+            yield path
 
 
-def _mpi(mpi: Mpi, folder: Path, modules: list[str]) -> Stack:
-    prefix = folder.parent
-    wrapper = _WRAPPERS.get(Path(mpi.path).name)
-    names = [wrapper] if wrapper else ["mpicxx", "mpic++", "mpiicpc"]
-    compiler = next((str(folder / name) for name in names if _is_program(folder / name)), None)
-    short = _SHORT[mpi.kind]
-    version = _version_in(mpi.version)
+def _stack(program: Path, short: str, version: str, modules: tuple[str, ...], **more: Any) -> Stack:
+    prefix = program.parent.parent
     return Stack(
-        name=f"{short}-{version}" if version else short,
-        what=MPI,
-        kind=mpi.kind,
-        version=version,
-        standard=_standard(_headers(compiler, prefix), "mpi.h", r"#\s*define\s+MPI_{}\s+(\d+)"),
-        launcher=mpi.path,
-        prefix=str(prefix),
-        compiler=compiler,
-        modules=_fitting(modules, {"openmpi": ("openmpi", "ompi", "hpcx"), "mpich": ("mpich", "mvapich"),
-                                   "impi": ("impi", "intel-mpi", "intelmpi")}[short], version),
+        f"{short}-{version}" if version else short, version=version, prefix=str(prefix), modules=modules, **more
+    )
+
+
+def _mpi(launcher: Path, modules: list[str]) -> Stack | None:
+    mpi = identify(str(launcher))
+    if mpi is None or mpi.kind not in _SHORT:
+        return None
+    folder, prefix = launcher.parent, launcher.parent.parent
+    wrapper = _WRAPPERS.get(launcher.name)
+    compiler = _first_program(folder, [wrapper] if wrapper else ["mpicxx", "mpic++", "mpiicpc"])
+    short, words = _SHORT[mpi.kind]
+    version = _version_in(mpi.version)
+    return _stack(
+        launcher, short, version, _fitting(modules, words, version), what=MPI, kind=mpi.kind, launcher=mpi.path,
+        standard=_standard(_headers(compiler, prefix), "mpi.h", "MPI_VERSION", "MPI_SUBVERSION"), compiler=compiler,
         environment=(
             {"I_MPI_ROOT": str(prefix), "FI_PROVIDER_PATH": str(prefix / "lib")} if mpi.kind == INTEL else {}
         ),
         paths=_paths(prefix),
     )  # fmt: skip
+
+
+def _shmem(launcher: Path, modules: list[str]) -> Stack:
+    prefix = launcher.parent.parent
+    output = output_of([str(launcher), "--version"])
+    compiler = _first_program(launcher.parent, ["oshc++", "oshcxx", "oshcc"])
+    version = _version_in(output)
+    return _stack(
+        launcher, "oshmem", version, _fitting(modules, ("shmem",), version), what=SHMEM, launcher=str(launcher),
+        standard=_standard(_headers(compiler, prefix), "shmem.h", "SHMEM_MAJOR_VERSION", "SHMEM_MINOR_VERSION"),
+        kind=OPEN_MPI if "Open" in output else "unknown", compiler=compiler, paths=_paths(prefix),
+    )  # fmt: skip
+
+
+def _ucx(program: Path, modules: list[str]) -> Stack:
+    output = output_of([str(program), "-v"])
+    match = re.search(r"(?:version|Version:?)[ =]*(\d+\.\d+(?:\.\d+)?)", output)
+    version = match[1] if match else _version_in(output)
+    words = _fitting(modules, ("ucx",), version)
+    return _stack(program, "ucx", version, words, what=UCX, kind=UCX, standard=None, launcher="")
 
 
 def _paths(prefix: Path) -> dict[str, list[str]]:
@@ -132,54 +152,17 @@ def _headers(compiler: str | None, prefix: Path) -> list[Path]:
     return [*(Path(word[2:]) for word in words if word.startswith("-I")), prefix / "include"]
 
 
-def _standard(folders: Iterable[Path], header: str, define: str) -> str | None:
+def _standard(folders: Iterable[Path], header: str, *names: str) -> str | None:
+    """The version of a standard, from the macros with its major and its minor number."""
     for folder in folders:
         try:
             text = (folder / header).read_text(encoding="utf-8", errors="replace")
         except OSError:
             continue
-        major = re.search(define.format("VERSION" if header == "mpi.h" else "MAJOR_VERSION"), text)
-        minor = re.search(define.format("SUBVERSION" if header == "mpi.h" else "MINOR_VERSION"), text)
-        if major and minor:
-            return f"{major[1]}.{minor[1]}"
+        numbers = [match[1] for name in names if (match := re.search(rf"#\s*define\s+_?{name}\s+(\d+)", text))]
+        if len(numbers) == len(names):
+            return ".".join(numbers)
     return None
-
-
-def _shmems(folders: Iterable[Path], modules: list[str]) -> Iterator[Stack]:
-    for folder in folders:
-        path = next((folder / name for name in ("oshrun", "shmemrun") if _is_program(folder / name)), None)
-        if path is None:
-            continue
-        output = output_of([str(path), "--version"])
-        compiler = next((str(folder / n) for n in ("oshc++", "oshcxx", "oshcc") if _is_program(folder / n)), None)
-        version = _version_in(output)
-        yield Stack(
-            name=f"oshmem-{version}" if version else "oshmem",
-            what=SHMEM,
-            kind=OPEN_MPI if "Open" in output else "unknown",
-            version=version,
-            standard=_standard(_headers(compiler, folder.parent), "shmem.h", r"#\s*define\s+_?SHMEM_{}\s+(\d+)"),
-            launcher=str(path),
-            prefix=str(folder.parent),
-            compiler=compiler,
-            modules=_fitting(modules, ("shmem",), version),
-            paths=_paths(folder.parent),
-        )
-
-
-def _ucxs(folders: Iterable[Path], modules: list[str]) -> Iterator[Stack]:
-    seen: set[Path] = set()
-    for folder in folders:
-        real = (folder / "ucx_info").resolve()  # /bin may be /usr/bin
-        if _is_program(folder / "ucx_info") and real not in seen:
-            seen.add(real)
-            output = output_of([str(folder / "ucx_info"), "-v"])
-            match = re.search(r"(?:version|Version:?)[ =]*(\d+\.\d+(?:\.\d+)?)", output)
-            version = match[1] if match else _version_in(output)
-            yield Stack(
-                f"ucx-{version}" if version else "ucx", UCX, UCX, version, None, "", str(folder.parent),
-                modules=_fitting(modules, ("ucx",), version),
-            )  # fmt: skip
 
 
 def available_modules() -> list[str]:
@@ -206,6 +189,10 @@ def _fitting(modules: Iterable[str], words: tuple[str, ...], version: str) -> tu
 def _version_in(text: str) -> str:
     match = re.search(r"(\d+\.\d+(?:\.\d+)*(?:[a-z]+\d+)?)", text)
     return match[1] if match else ""
+
+
+def _first_program(folder: Path, names: Iterable[str]) -> str | None:
+    return next((str(folder / name) for name in names if _is_program(folder / name)), None)
 
 
 def _is_program(path: Path) -> bool:

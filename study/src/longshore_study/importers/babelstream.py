@@ -69,44 +69,39 @@ def _printed_results(run: Source) -> Iterator[Record]:
     if head := _HEAD.search(text):
         factor = _gigabytes(run, head)
         for match in _LINE.finditer(text, head.end()):
-            rate = finite_number(run, match.start(), head[1], match[2]) * factor
-            yield kernel_result(
-                run, match.start(), KERNELS[match[1]], rate, match.group(3, 4, 5), settings=settings, **more
-            )
+            rate = finite_number(run.at(match), head[1], match[2]) * factor
+            yield kernel_result(run.at(match), KERNELS[match[1]], rate, match.group(3, 4, 5), settings=settings, **more)
     elif alone := _BANDWIDTH.search(text):
-        rate = finite_number(run, alone.start(), alone[1], alone[2]) * _gigabytes(run, alone)
+        rate = finite_number(run.at(alone), alone[1], alone[2]) * _gigabytes(run, alone)
         yield _mean_result("triad", rate, settings, **more)
 
 
 def _csv_results(run: Source) -> Iterator[Record]:
-    lines = run.text.split("\n")
-    columns = lines[0].strip().split(",")
+    columns = run.text.partition("\n")[0].strip().split(",")
     unit = next((name for name in columns if name in _CSV_UNITS), None)
     if unit is None:
-        raise run.error(0, f"no column of rates (columns: {', '.join(columns)})")
-    begin = 0
-    for line in lines:
-        words = line.strip().split(",")
+        raise run.error(f"no column of rates (columns: {', '.join(columns)})")
+    for line in run.lines():
+        words = line.text.strip().split(",")
         if words[0] in KERNELS:
             if len(words) != len(columns):
-                raise run.error(begin, f"{len(words)} values, but the header has {len(columns)} columns")
+                raise line.error(f"{len(words)} values, but the header has {len(columns)} columns")
             found = dict(zip(columns, words, strict=True))
-            bytes_per_element = whole(run, begin, "sizeof", found["sizeof"])
+            bytes_per_element = whole(line, "sizeof", found["sizeof"])
             settings = {
                 "scope": "ep", "type": "float" if bytes_per_element == 4 else "double",
-                "elements": whole(run, begin, "n_elements", found["n_elements"]),
+                "elements": whole(line, "n_elements", found["n_elements"]),
             }  # fmt: skip
             more: dict[str, Any] = {
-                "repetitions": whole(run, begin, "num_times", found["num_times"]),
+                "repetitions": whole(line, "num_times", found["num_times"]),
                 "verified": _verified(run.text),
             }  # fmt: skip
-            rate = finite_number(run, begin, unit, found[unit]) * _CSV_UNITS[unit]
+            rate = finite_number(line, unit, found[unit]) * _CSV_UNITS[unit]
             if "runtime" in found:
                 yield _mean_result(KERNELS[words[0]], rate, settings, **more)
             else:
                 times = [found[name] for name in ("min_runtime", "max_runtime", "avg_runtime")]
-                yield kernel_result(run, begin, KERNELS[words[0]], rate, times, settings=settings, **more)
-        begin += len(line) + 1
+                yield kernel_result(line, KERNELS[words[0]], rate, times, settings=settings, **more)
 
 
 def _mean_result(kernel: str, rate: float, settings: dict[str, Any], **more: Any) -> Record:
@@ -118,7 +113,7 @@ def _mean_result(kernel: str, rate: float, settings: dict[str, Any], **more: Any
 def _gigabytes(run: Source, line: re.Match[str]) -> float:
     """The GB/s of one unit of the rates, from the line that names the unit."""
     if line[1] not in _UNITS:
-        raise run.error(line.start(), f"'{line[1]}' is not one of {', '.join(_UNITS)}")
+        raise run.at(line).error(f"'{line[1]}' is not one of {', '.join(_UNITS)}")
     return _UNITS[line[1]]
 
 

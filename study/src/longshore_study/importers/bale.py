@@ -20,7 +20,7 @@ from typing import Any
 from longshore_study.base.errors import LongshoreError
 from longshore_study.importers.imported import Imported, Options, Source, aggregate_result, whole_records
 from longshore_study.importers.json_document import parsed
-from longshore_study.importers.run_texts import runs_of
+from longshore_study.importers.run_texts import finite_or_nan, runs_of
 from longshore_study.store import records
 from longshore_study.store.records import Record
 
@@ -90,7 +90,7 @@ class _BaleRun:
 def _app(run: Source, path: str) -> tuple[str, int, str]:
     name = re.split(r"[/\\]", path)[-1].removesuffix(".exe").removesuffix("_conveyor")
     if name not in APPS:
-        raise run.error(0, f"there is no importer for bale's app '{name}' (known: {', '.join(APPS)})")
+        raise run.error(f"there is no importer for bale's app '{name}' (known: {', '.join(APPS)})")
     return APPS[name]
 
 
@@ -126,7 +126,7 @@ def _settings(printed: Source, options: Options, command: re.Match[str]) -> tupl
         raise printed.error_at_end(f"bale's output ends without '{requests_line}'")
     per_node = options.ranks_per_node or numbers.get("cores_per_node", 0)
     if per_node < 1:
-        raise printed.error(0, "bale ran without -c, so the number of PEs per node is unknown; give --ranks-per-node N")
+        raise printed.error("bale ran without -c, so the number of PEs per node is unknown; give --ranks-per-node N")
     sizes = {name: number for name, number in numbers.items() if name in ("requests", "table", "buffer_items")}
     return _BaleRun(operation, request_bytes, int(command[1]), per_node, sizes), numbers
 
@@ -136,15 +136,12 @@ def _printed_result(
 ) -> Record:
     seconds, bandwidth = float(match[2]), float(match[3])
     if seconds <= 0.0:
-        raise printed.error(
-            match.start(), f"{match[2]} seconds are too short to compute a bandwidth; use more requests"
-        )
+        raise printed.at(match).error(f"{match[2]} seconds are too short to compute a bandwidth; use more requests")
     computed = run.bytes_per_node / seconds / 1e9
     # Seconds and GB/s have three decimals, so a larger difference is not rounding.
     tolerance = 0.0006 + computed * (0.0006 / seconds + 1e-3)
     if has_bandwidth and not abs(computed - bandwidth) <= tolerance:
-        raise printed.error(
-            match.start(),
+        raise printed.at(match).error(
             f"{bandwidth} GB/s does not agree with the seconds, which give {computed:.3f}; was the file edited?",
         )
     return run.result(
@@ -163,30 +160,23 @@ def _from_json(printed: Source, options: Options) -> Imported:
         except (KeyError, TypeError, ValueError):
             number = 0
         if number < 1:
-            raise printed.error(0, f"bale's object has no number '{key}'")
+            raise printed.error(f"bale's object has no number '{key}'")
         return number
 
     operation, request_bytes, requests_key = _app(printed, str(values.get("app", "")))
     keys = {"requests": requests_key, "table": "table_size_per_pe", "buffer_items": "buf_cnt"}
     sizes = {name: count(key) for name, key in keys.items() if key == requests_key or key in values}
     if options.ranks_per_node is None:
-        raise printed.error(0, "bale's JSON lacks the number of PEs per node; give --ranks-per-node N")
+        raise printed.error("bale's JSON lacks the number of PEs per node; give --ranks-per-node N")
     run = _BaleRun(operation, request_bytes, count("pes"), options.ranks_per_node, sizes)
     results = []
     for model in (name for name in MODELS if name in values):
-        seconds = _seconds(printed, model, values[model])
+        seconds = finite_or_nan(values[model])
+        if not 0.0 < seconds < 1e9:
+            what = f"{model}: {values[model]!r:.40} is not a time from which to compute a bandwidth"
+            raise printed.error(what)
         original = {"name": model, "value": seconds, "unit": "s"}
         results.append(run.result(model, run.bytes_per_node / seconds / 1e9, seconds, original=original))
     if not results:
         raise LongshoreError(f"{printed.name}: bale's object has no seconds of any strategy ({', '.join(MODELS)})")
     return run.imported(values.get("bale_version"), {"name": "shmem"}, results, why_incomplete)
-
-
-def _seconds(printed: Source, model: str, text: Any) -> float:
-    try:
-        seconds = float(text)
-    except (TypeError, ValueError):
-        seconds = 0.0
-    if not 0.0 < seconds < 1e9:
-        raise printed.error(0, f"{model}: {text!r:.40} is not a time from which to compute a bandwidth")
-    return seconds

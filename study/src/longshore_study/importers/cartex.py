@@ -38,7 +38,7 @@ def _imported(run: Source, options: Options) -> Imported:
     load, median, throughput = line("load (bytes)"), line("median (s)"), line("tp. median (GB/s)")
     best = line("tp. max (GB/s)")
     if min(load, median, throughput) <= 0 or abs(load / median / 1e9 - throughput) > 1e-5 * throughput:
-        raise run.error(0, f"{throughput} GB/s is not the load by the median time; was the file edited?")
+        raise run.error(f"{throughput} GB/s is not the load by the median time; was the file edited?")
     before = run.before[-_COMMAND_REACH:]
     ranks = integer(r"running on (\d+) ranks", before + run.text) or options.ranks
     grid = _triple("MPICart", before)

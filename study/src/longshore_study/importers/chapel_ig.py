@@ -35,7 +35,7 @@ _FIGURE = re.compile(r"^[ \t]*(\w+):[ \t]+([\d.]+)[ \t]+seconds[ \t]+([\d.]+)[ \
 def read(source: Source, options: Options) -> list[Imported]:
     commands = list(_COMMAND.finditer(source.text))
     if not commands:
-        raise source.error(0, "no command line such as './ig -nl 16 --N=10000000'; it must precede the output")
+        raise source.error("no command line such as './ig -nl 16 --N=10000000'; it must precede the output")
     return [_imported(run, options, command) for command, run in parts_of(source, commands)]
 
 
@@ -43,10 +43,10 @@ def _imported(run: Source, options: Options, command: re.Match[str]) -> Imported
     program = command[2]
     table = TABLES.get(program)
     if table is None:
-        raise run.error(0, f"unknown program '{program}' (known: {', '.join(TABLES)})")
+        raise run.error(f"unknown program '{program}' (known: {', '.join(TABLES)})")
     locales = _LOCALES.search(command[3])
     if locales is None:
-        raise run.error(0, "the command line lacks -nl, the number of nodes")
+        raise run.error("the command line lacks -nl, the number of nodes")
     requests = _REQUESTS.search(command[3])
     figures = [match for match in _FIGURE.finditer(run.text) if match[1] in STRATEGIES]
     missing = [name for name in STRATEGIES if name not in {match[1] for match in figures}]
@@ -76,7 +76,7 @@ def _tasks_per_node(figures: list[re.Match[str]], requests: int) -> int | None:
 def _result(run: Source, table: dict[str, str], requests: int | None, match: re.Match[str]) -> Record:
     seconds, bandwidth = float(match[2]), float(match[3])
     if seconds <= 0.0 or bandwidth <= 0.0:
-        raise run.error(match.start(), "a result of 0 is too small to be printed; use more requests")
+        raise run.at(match).error("a result of 0 is too small to be printed; use more requests")
     variant = known(operation="gather", strategy=STRATEGIES[match[1]], **table, requests=requests)
     metrics = {"injection_bandwidth": records.metric(bandwidth, "GB/s")}
     return aggregate_result("gather", variant, metrics, seconds={"median": seconds})

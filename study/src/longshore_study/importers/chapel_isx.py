@@ -41,14 +41,14 @@ def _imported(run: Source, options: Options, mode: str) -> Imported:
             "the output ends without its line 'total = ... (...)': cut short, or run with --printTimings=false"
         )
     if not tasks or not keys or not total_keys:
-        raise run.error(0, "numBuckets, total keys and keys per bucket are missing; run without --printConfig=false")
+        raise run.error("numBuckets, total keys and keys per bucket are missing; run without --printConfig=false")
     try:
         mean, largest = fortran_value(times["total"][2]), fortran_value(times["total"][4])
         phases = {_PHASES[name]: fortran_value(match[2]) for name, match in times.items() if name in _PHASES}
     except ValueError as error:
-        raise run.error(times["total"].start(), str(error)) from None
+        raise run.at(times["total"]).error(str(error)) from None
     if not 0 < mean <= largest * (1 + 1e-6):
-        raise run.error(times["total"].start(), f"a mean of {mean} s with a maximum of {largest} s")
+        raise run.at(times["total"]).error(f"a mean of {mean} s with a maximum of {largest} s")
     scaling = "weak-iso" if mode == "weakISO" else mode
     variant = {"exchange": "put", "order": "round-robin", "scaling": scaling, "keys": keys}
     metrics = {

@@ -39,11 +39,11 @@ def _imported(run: Source, options: Options) -> Imported:
     locales = int(found[-1][1]) if found else options.ranks
     if locales is None:
         raise run.error(
-            0, "the number of locales is unknown: keep the command line with -nl N, or the line 'Number of Locales', "
-            "in the file"
-        )  # fmt: skip
+            "the number of locales is unknown: keep the command line with -nl N, or the line 'Number of Locales', in "
+            "the file"
+        )
     if locales < 1:
-        raise run.error(0, f"{locales} locales cannot run; was the line 'Number of Locales' edited?")
+        raise run.error(f"{locales} locales cannot run; was the line 'Number of Locales' edited?")
     problem = integer(r"Problem size = (\d+)", text)
     variant = known(
         scope="ep" if total is None else "global", kernel="triad", type="double",

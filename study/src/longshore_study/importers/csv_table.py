@@ -12,8 +12,6 @@ from longshore_study.importers.imported import Source
 @dataclass(frozen=True)
 class TableLine:
     number: int
-    offset: int
-    """The offset of the line in the text of the source."""
     texts: Mapping[str, str]
     """The text in each column."""
 
@@ -32,7 +30,6 @@ def read_table(
 
     # Comments become empty lines, so that line numbers stay right.
     text = re.sub(r"^#.*", "", source.text, flags=re.MULTILINE) if comments else source.text
-    begins = [0, *(match.end() for match in re.finditer("\n", source.text))]
     reader = csv.reader(io.StringIO(text), delimiter=delimiter, strict=True)
     lines: list[TableLine] = []
     width = 0
@@ -49,7 +46,7 @@ def read_table(
             number = reader.line_num
             if len(found) != width:
                 raise source.error_in_line(number, f"{len(found)} values, but the header has {width} columns")
-            lines.append(TableLine(number, begins[number - 1], dict(zip(header, found, strict=True))))
+            lines.append(TableLine(number, dict(zip(header, found, strict=True))))
     except csv.Error as error:
         raise source.error_in_line(reader.line_num, f"not CSV: {error}") from None
     if not lines:

@@ -106,10 +106,10 @@ def read_text(name: str, source_name: str, text: str, options: Options | None = 
     name = format_name(name)
     if not text.strip():
         raise LongshoreError(f"{source_name}: empty; the run wrote nothing")
-    text = without_colours(text.removeprefix("\ufeff").replace("\r\n", "\n"))
+    text = _COLOUR.sub("", text.removeprefix("\ufeff").replace("\r\n", "\n"))
     options = options or Options()
     if FORMATS[name].signature:
-        text = without_labels(text)
+        text = _without_labels(text)
         _refuse_wrong_program(name, source_name, text)
     try:
         return _runs(name, Source(source_name, text), replace(options, partial=False))
@@ -175,15 +175,10 @@ _LABEL = re.compile(r"^(?:\[\d+\] ?| *\d+: ?)", re.MULTILINE)
 _LINE = re.compile(r"^.*\S", re.MULTILINE)
 
 
-def without_colours(text: str) -> str:
-    return _COLOUR.sub("", text)
-
-
-def without_labels(text: str) -> str:
+def _without_labels(text: str) -> str:
     """The text without the number of a process before each line: `0: ` of srun --label,
     `[1,0]<stdout>:` of Open MPI, `[0] ` of MPICH. Plain numbers are labels if most lines begin with
     one."""
     text = _OPEN_MPI.sub("", text)
-    labels = sum(1 for _ in _LABEL.finditer(text))
-    lines = sum(1 for _ in _LINE.finditer(text))
-    return _LABEL.sub("", text) if 2 * labels > lines else text
+    without, labels = _LABEL.subn("", text)
+    return without if 2 * labels > len(_LINE.findall(text)) else text

@@ -23,11 +23,8 @@ _BEGIN = re.compile(
     r"(?:Intel ?\(R\)|PALLAS) MPI Benchmark(?:s| Suite)[ \t]*V?(\d[\d.]*(?:[ \t]+(?:Update|Beta)[ \t]*\d*)*)?[^\n]*",
     re.IGNORECASE,
 )
-_PARTS = (
-    (re.compile(r"MPI-2 part|EXT part"), "ext"), (re.compile(r"RMA part"), "rma"), (re.compile(r"NBC part"), "nbc"),
-    (re.compile(r"IO part"), "io"), (re.compile(r"P2P part"), "p2p"), (re.compile(r"\bMT part"), "mt"),
-    (re.compile(r"MPI-4 part"), "mpi-4"), (re.compile(r"HALO part"), "halo"),
-)  # fmt: skip
+_PART = re.compile(r"(?:MPI-2|(EXT|RMA|NBC|IO|P2P|\bMT|MPI-4|HALO)) part")
+"""The part of the benchmarks. MPI-2 is the old name of EXT."""
 _WITHOUT_END = ("mt", "halo")
 """Parts whose output has no end mark."""
 _TABLE = re.compile(r"^#[ \t]*Benchmarking[ \t]+(\S+)(?:[ \t]+\((\d+(?:[ \t]*x[ \t]*\d+)+)\))?", re.MULTILINE)
@@ -57,8 +54,9 @@ def read(source: Source, options: Options) -> list[Imported]:
 
 def _imported(run: Source, options: Options, head: re.Match[str]) -> Imported:
     text = run.text
-    part = next((part for pattern, part in _PARTS if pattern.search(head[0])), None)
-    common: dict[str, Any] = {"part": part} if part else {}
+    named = _PART.search(head[0])
+    part = (named[1] or "ext").lower() if named else None
+    common: dict[str, Any] = known(part=part)
     for name, line, usual in _TYPES:
         if (found := re.search(line, text, re.MULTILINE)) and found[1] != usual:
             common[name] = found[1]
@@ -108,16 +106,12 @@ def _mark_wrong(results: list[Record], wrong: set[tuple[str, int | None]]) -> se
 
 def _heading(name: str, text: str) -> tuple[dict[str, Any], int]:
     """The factors in the heading of a table, and the number of ranks of the program."""
-    groups = re.search(r"\( *(\d+) groups of (\d+) processes", text)
-    processes = int(groups[2]) if groups else integer(r"#processes = (\d+)", text)
-    named = {
-        "processes": processes,
-        "groups": int(groups[1]) if groups else None,
-        "threads": integer(r"\(threads: (\d+)\)", text),
-        "window": integer(r"window_size = (\d+)", text),
-    }
+    groups = integer(r"\( *(\d+) groups of \d+ processes", text)
+    processes = integer(r"\( *\d+ groups of (\d+) processes" if groups else r"#processes = (\d+)", text)
+    threads, window = integer(r"\(threads: (\d+)\)", text), integer(r"window_size = (\d+)", text)
+    named = {"processes": processes, "groups": groups, "threads": threads, "window": window}
     waiting = integer(r"\( *(\d+) additional process", text) or 0
-    ranks = (processes or 1) * (named["groups"] or 1) + waiting
+    ranks = (processes or 1) * (groups or 1) + waiting
     return {"test": name, **{key: value for key, value in named.items() if value}}, ranks
 
 
@@ -125,40 +119,38 @@ def _table(printed: Source, factors: dict[str, Any]) -> list[Record]:
     mode = re.search(r"^#\s*MODE:\s*(.+?)\s*$", printed.text, re.MULTILINE)
     columns: list[str] = []
     results: list[Record] = []
-    offset = 0
-    for line in printed.text.splitlines(keepends=True):
-        words = line.split()
+    for line in printed.lines():
+        words = line.text.split()
         if {"#bytes", "#repetitions"} & set(words[:2]):
             columns = words
-        elif columns and starts_with_number(line):
+        elif columns and starts_with_number(line.text):
             variant = {**factors, **({"mode": mode[1].lower()} if mode else {})}
-            if skipped := _NOT_RUN.search(line):
-                variant["bytes"] = whole(printed, offset, columns[0], words[0])
+            if skipped := _NOT_RUN.search(line.text):
+                variant["bytes"] = whole(line, columns[0], words[0])
                 skip = {"record": "result", "pattern": "imb", "variant": variant, "skipped": skipped[0].strip()}
                 results.append(skip)
             else:
-                results.append(_record(printed, offset, columns, words, variant))
-        offset += len(line)
+                results.append(_record(line, columns, words, variant))
     return results
 
 
-def _record(printed: Source, offset: int, columns: list[str], values: list[str], factors: dict[str, Any]) -> Record:
+def _record(line: Source, columns: list[str], values: list[str], factors: dict[str, Any]) -> Record:
     if len(values) != len(columns):
-        raise printed.error(offset, f"{len(values)} values below {len(columns)} columns ({' '.join(columns)})")
+        raise line.error(f"{len(values)} values below {len(columns)} columns ({' '.join(columns)})")
     metrics: dict[str, Any] = {}
     more: dict[str, Any] = {"repetitions": 1}
     for column, value in zip(columns, values, strict=True):
         if column == "#bytes":
-            factors["bytes"] = whole(printed, offset, column, value)
+            factors["bytes"] = whole(line, column, value)
         elif column == "Group" and "groups" in factors:
-            factors["group"] = whole(printed, offset, column, value)
+            factors["group"] = whole(line, column, value)
         elif column == "#repetitions":
-            more["repetitions"] = whole(printed, offset, column, value)
+            more["repetitions"] = whole(line, column, value)
         elif column == "defects":
-            more["verified"] = finite_number(printed, offset, column, value) < _WRONG_FROM
+            more["verified"] = finite_number(line, column, value) < _WRONG_FROM
         elif (known := _COLUMNS.get(column.lower())) is not None:
             # All tables have a latency, even those without bandwidth, so the latency comes first.
-            metrics[known[0]] = records.metric(finite_number(printed, offset, column, value), known[1], known[2])
+            metrics[known[0]] = records.metric(finite_number(line, column, value), known[1], known[2])
     if factors.get("bytes") == 0:
         metrics.pop("bandwidth_MBps", None)  # IMB prints 0.00 for zero bytes
     ordered = {name: metrics[name] for name in sorted(metrics, key=lambda name: name != "latency_us")}

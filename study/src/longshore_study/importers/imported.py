@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -78,12 +79,24 @@ class Source:
     def ends_file(self) -> bool:
         return self.begin + len(self.text) == len(self.whole or self.text)
 
-    def error(self, offset: int, message: str) -> LongshoreError:
-        """`offset` counts from the begin of `text`. The message names the line of the file."""
-        return self.error_in_line((self.whole or self.text).count("\n", 0, self.begin + offset) + 1, message)
+    def at(self, match: re.Match[str], group: int | str = 0) -> Source:
+        """The part that a group of a match in `text` has matched."""
+        return self.part(match.start(group), match.end(group))
+
+    def lines(self) -> Iterator[Source]:
+        """The lines, with the newline at their end."""
+        begin = 0
+        for line in self.text.splitlines(keepends=True):
+            yield self.part(begin, begin + len(line))
+            begin += len(line)
+
+    def error(self, message: str) -> LongshoreError:
+        """The message names the line of the file in which this part begins."""
+        return self.error_in_line((self.whole or self.text).count("\n", 0, self.begin) + 1, message)
 
     def error_at_end(self, message: str) -> LongshoreError:
-        return self.error(len(self.text.rstrip()), message)
+        end = len(self.text.rstrip())
+        return self.part(end, end).error(message)
 
     def error_in_line(self, line: int, message: str) -> LongshoreError:
         return LongshoreError(f"{self.name}:{line}: {message}")

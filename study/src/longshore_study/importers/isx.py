@@ -91,7 +91,6 @@ def _paired(parts: Sequence[_IsxRun | Log]) -> list[tuple[_IsxRun | None, Log | 
         return [(None, log) for log in logs]
     if len(parts) % 2 or any(type(part) is type(next_part) for part, next_part in pairwise(parts)):
         raise logs[0].printed.error(
-            0,
             f"{len(screens)} screen outputs and {len(logs)} logs of ISx do not alternate, so it is unknown which "
             "belong together; put the log of each run behind its screen output",
         )
@@ -102,38 +101,36 @@ def _runs(screen: _IsxRun | None, log: Log | None) -> list[_IsxRun]:
     """The runs of a screen output and a log; a log alone may have several."""
     if log is None:
         return [screen] if screen else []
-    if screen is None and log.repeats:
-        raise log.printed.error(
-            0,
-            "every line of times in this log is the same, a bug of ISx 1.1 over MPI; import the screen output of the "
-            "run instead",
-        )
-    if screen is None:
-        return [_IsxRun(exchange=_exchange_of(log), times=times, **log.settings) for times in log.runs]
-    if difference := log.differs_from(vars(screen)):
-        raise log.printed.error(0, f"screen and log are from different runs: {difference}")
+    warnings = []
     if log.repeats:
-        warning = (
-            f"{log.printed.name}: every line of times in the log is the same, a bug of ISx 1.1 over MPI; only the "
-            "averages of the screen output are imported"
-        )
-        return [replace(_with_log(screen, log, {}), warnings=[warning])]
-    times = log.runs[-1]  # ISx appends to its log, so the screen output is of the last run
+        bug = "every line of times in the log is the same, a bug of ISx 1.1 over MPI"
+        if screen is None:
+            raise log.printed.error(f"{bug}; import the screen output of the run instead")
+        warnings = [f"{log.printed.name}: {bug}; only the averages of the screen output are imported"]
+    if screen is not None:
+        _refuse_other_run(screen, log)
+    # ISx appends to its log, so the screen output is of the last run.
+    times = [{}] if log.repeats else log.runs if screen is None else log.runs[-1:]
+    run = screen or _IsxRun(exchange=None, **log.settings)
+    exchange = run.exchange or _exchange_of(log)
+    run = replace(run, exchange=exchange, warnings=warnings, why_incomplete=None, **log.settings)
+    return [replace(run, times=of_run) for of_run in times]
+
+
+def _refuse_other_run(screen: _IsxRun, log: Log) -> None:
+    """Raises LongshoreError if a screen output and a log contradict each other."""
+    other = "screen and log are from different runs"
+    for name in ("ranks", "iterations", "keys", "scaling"):
+        printed, logged = getattr(screen, name), log.settings.get(name)
+        if None not in (printed, logged) and printed != logged:
+            raise log.printed.error(f"{other}: {name} {printed} on the screen, {logged} in the log")
+    times = {} if log.repeats else log.runs[-1]
     for name, printed in (("TOTAL", screen.total), ("ATA_KEYS", screen.all2all)):
         if printed is not None and name in times:
             mean = fmean(times[name])
             if not math.isclose(mean, printed, rel_tol=1e-5, abs_tol=_PRINTED):
-                raise log.printed.error(
-                    0,
-                    f"screen and log are from different runs: the mean of {name} is {mean:.6f} s in the log, "
-                    f"{printed:.6f} s on the screen",
-                )
-    return [_with_log(screen, log, times)]
-
-
-def _with_log(run: _IsxRun, log: Log, times: dict[str, list[float]]) -> _IsxRun:
-    exchange = run.exchange or _exchange_of(log)
-    return replace(run, exchange=exchange, times=times, why_incomplete=None, **log.settings)
+                what = f"the mean of {name} is {mean:.6f} s in the log, {printed:.6f} s on the screen"
+                raise log.printed.error(f"{other}: {what}")
 
 
 def _exchange_of(log: Log) -> str | None:
@@ -158,7 +155,7 @@ def _refuse_unmeasured(run: _IsxRun, source: Source) -> None:
     }
     for name, value in least.items():
         if value is not None and value <= 0:
-            raise source.error(0, f"{name} is {value:g}; a run with measurements has more than 0")
+            raise source.error(f"{name} is {value:g}; a run with measurements has more than 0")
 
 
 def _screen(text: str, head: re.Match[str]) -> _IsxRun:
@@ -189,7 +186,7 @@ def _screen(text: str, head: re.Match[str]) -> _IsxRun:
 
 def _imported(source: Source, options: Options, run: _IsxRun) -> Imported:
     if not run.ranks or not run.keys:
-        raise source.error(0, "the numbers of PEs and keys are unknown; keep the first lines of ISx's output")
+        raise source.error("the numbers of PEs and keys are unknown; keep the first lines of ISx's output")
     # The MPI form calls alltoallv, which has its own order. There, the order that ISx prints has no
     # effect.
     order = (run.order or "round-robin") if run.transport == "shmem" else None

@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from longshore_study.importers.imported import Source
+from longshore_study.importers.imported import Source, known
 
 HEAD = re.compile(
     r"^(\w+)\tNUM_PES (\d+)\t(?:Max_Key[ ]|[ ]*Max Key Value:[ ]*)(\w+)\tNum_Iters (\d+)\t(.*)$", re.MULTILINE
@@ -38,21 +38,13 @@ class Log:
     repeats: bool
     """Whether all lines of times are equal: a bug of ISx 1.1 over MPI repeats the first."""
 
-    def differs_from(self, screen: dict[str, Any]) -> str | None:
-        """The first contradiction to a screen output. None if both may be of the same run."""
-        for name in ("ranks", "iterations", "keys", "scaling"):
-            value = self.settings.get(name)
-            if value is not None and screen.get(name) not in (None, value):
-                return f"{name} {screen[name]} on the screen, {value} in the log"
-        return None
-
 
 def read_log(printed: Source, head: re.Match[str]) -> Log:
     """Reads a log, which begins with the match `head`."""
     ranks, iterations, description = int(head[2]), int(head[4]), head[5]
     for name, value in (("NUM_PES", ranks), ("Num_Iters", iterations)):
         if value <= 0:
-            raise printed.error(0, f"{name} is {value}; a run with measurements has more than 0")
+            raise printed.error(f"{name} is {value}; a run with measurements has more than 0")
     scaling, keys = None, None
     for pattern, name in _SCALINGS:
         if found := pattern.search(description):
@@ -61,34 +53,32 @@ def read_log(printed: Source, head: re.Match[str]) -> Log:
     names, rows = _rows(printed)
     expected = ranks * iterations
     if not rows or len(rows) % expected:
-        raise printed.error(
-            0, f"{len(rows)} lines of times, but {ranks} PEs and {iterations} iterations need {expected}"
-        )
+        raise printed.error(f"{len(rows)} lines of times, but {ranks} PEs and {iterations} iterations need {expected}")
     blocks = [rows[first : first + expected] for first in range(0, len(rows), expected)]
     repeats = head[1] == "MPI" and expected > 1 and all(row == block[0] for block in blocks for row in block)
     columns = {name.removesuffix(" (sec)"): index for index, name in enumerate(names) if name.endswith(" (sec)")}
     runs = [{name: [float(row[index]) for row in block] for name, index in columns.items()} for block in blocks]
     order = next((order for word, order in _ORDERS if word in description), None)
-    settings = {
-        "transport": head[1].lower(), "ranks": ranks, "max_key": int(head[3], 0), "iterations": iterations,
-        "scaling": scaling, "keys": keys, "order": order,
-    }  # fmt: skip
-    known = {name: value for name, value in settings.items() if value is not None}
-    return Log(printed, known, [] if repeats else runs, repeats)
+    settings = known(
+        transport=head[1].lower(), ranks=ranks, max_key=int(head[3], 0), iterations=iterations, scaling=scaling,
+        keys=keys, order=order,
+    )  # fmt: skip
+    return Log(printed, settings, [] if repeats else runs, repeats)
 
 
 def _rows(printed: Source) -> tuple[list[str], list[list[str]]]:
     """The names of the columns, and the values of each line."""
-    lines = printed.text.partition("\n")[2].lstrip("\n").split("\n")
+    head_end = printed.text.find("\n") + 1
+    lines = printed.text[head_end:].lstrip("\n").split("\n")
     names = lines[0].rstrip("\t").split("\t")
     if "TOTAL (sec)" not in names:
-        raise printed.error(printed.text.find("\n") + 1, "the second line of the log lacks 'TOTAL (sec)'")
+        raise printed.part(head_end, head_end).error("the second line of the log lacks 'TOTAL (sec)'")
     rows: list[list[str]] = []
     for line in lines[1:]:
         values = line.rstrip("\t").split("\t")
         if len(values) != len(names) or not re.fullmatch(r"[\d.\t]+", line):
             break  # the screen output, or the end
         if len(rows) >= _MOST_LINES:
-            raise printed.error(0, f"more than {_MOST_LINES} lines")
+            raise printed.error(f"more than {_MOST_LINES} lines")
         rows.append(values)
     return names, rows

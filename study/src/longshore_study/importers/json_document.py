@@ -5,7 +5,6 @@ beside it. If these texts do not distinguish all values, the factor is the posit
 
 import json
 import math
-from collections import Counter
 from typing import Any, NoReturn
 
 from longshore_study.base.errors import LongshoreError, UsageError
@@ -13,6 +12,7 @@ from longshore_study.base.units import is_above_zero
 from longshore_study.importers.imported import Imported, Options, Source
 from longshore_study.importers.json_path import Match, find, parse_path
 from longshore_study.importers.regex import MAX_VALUES, values_as_run
+from longshore_study.importers.run_texts import finite_or_nan
 
 
 def read(source: Source, options: Options) -> list[Imported]:
@@ -20,7 +20,7 @@ def read(source: Source, options: Options) -> list[Imported]:
     if choice is None or choice.path is None:
         raise UsageError("format 'json' needs --path, --figure and --unit, or these keys in the study file")
     steps = parse_path(choice.path)
-    matches = list(find(parsed(source, source.text), steps))
+    matches = find(parsed(source, source.text), steps)
     if not matches:
         raise LongshoreError(f"{source.name}: the document has nothing at the path '{choice.path}'")
     if len(matches) > MAX_VALUES:
@@ -49,13 +49,8 @@ def _refuse(name: str) -> NoReturn:
 
 def _factors(matches: list[Match], value_key: str) -> list[dict[str, Any]]:
     """The factors of each value: texts that distinguish values, or else their positions."""
-    texts: dict[str, set[str]] = {}
-    counts: Counter[str] = Counter()
-    for match in matches:
-        for name, text in match.beside.items():
-            texts.setdefault(name, set()).add(text)
-            counts[name] += 1
-    differing = {name for name in texts if name != value_key and (len(texts[name]) > 1 or counts[name] < len(matches))}
+    names = {name for match in matches for name in match.beside if name != value_key}
+    differing = {name for name in names if len({match.beside.get(name) for match in matches}) > 1}
     factors: list[dict[str, Any]] = [
         {name: text for name, text in match.beside.items() if name in differing} for match in matches
     ]
@@ -65,11 +60,8 @@ def _factors(matches: list[Match], value_key: str) -> list[dict[str, Any]]:
 
 
 def _number(source: Source, path: str, value: Any, unit: str) -> float:
-    try:
-        number = math.nan if isinstance(value, bool) else float(value)
-    except (TypeError, ValueError, OverflowError):
-        number = math.nan
-    if not math.isfinite(number):
+    number = finite_or_nan(value)
+    if math.isnan(number):
         raise LongshoreError(f"{source.name}: the path '{path}' leads to {value!r:.40}, which is not a number")
     if number <= 0 and is_above_zero(unit):
         raise LongshoreError(f"{source.name}: the path '{path}' leads to {number:g} {unit}, which is not possible")

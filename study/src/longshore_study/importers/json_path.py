@@ -41,12 +41,12 @@ class Match:
     """The texts in the objects on the path to the value, by key."""
 
 
-def find(document: Any, steps: list[str | int]) -> Iterator[Match]:
+def find(document: Any, steps: list[str | int]) -> list[Match]:
     """The values at the path in a JSON document."""
-    matches: list[Match] = [Match(document, (), {})]
+    matches = [Match(document, (), {})]
     for step in steps:
         matches = [inner for match in matches for inner in _step(match, step)]
-    return iter(matches)
+    return matches
 
 
 def _step(match: Match, step: str | int) -> Iterator[Match]:

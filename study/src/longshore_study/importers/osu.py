@@ -15,6 +15,7 @@ line above the output gives both, as in `mpirun -n 2 osu_latency -d cuda D H`, o
 """
 
 import re
+from itertools import takewhile
 from typing import Any
 
 from longshore_study.importers.imported import Imported, Options, Source, aggregate_result, known, whole_records
@@ -92,11 +93,9 @@ def _imported(run: Source, options: Options, head: re.Match[str], command: str) 
     test = {"test": f"{interface} {head[2]}" if interface not in ("MPI", "Python") else head[2]}
     if placement := _PLACEMENT.search(command):
         test["memory"] = f"{placement[1]}-{placement[2]}"
-    table = _Table(run, test)
-    offset = len(head[0])  # below the heading
-    for line in run.text[offset:].splitlines(keepends=True):
-        table.read(line, offset)
-        offset += len(line)
+    table = _Table(test)
+    for line in run.part(len(head[0]), len(run.text)).lines():  # below the heading
+        table.read(line)
     results = table.results
     launched = _RANKS_OF_LAUNCHER.search(command)
     ranks: int | None = int(launched[1]) if launched else options.ranks
@@ -121,16 +120,16 @@ def _refuse_unknown(
     hint = "keep the command line above the output"
     of_all_ranks = _OF_ALL_RANKS.search(head[2])
     if of_all_ranks and not ranks:
-        raise run.error(0, f"{head[2]}: OSU does not print the number of ranks; give --ranks N, or {hint}")
+        raise run.error(f"{head[2]}: OSU does not print the number of ranks; give --ranks N, or {hint}")
     is_placed = "memory" in {*results[0]["variant"], *options.factors}
     if _OF_DEVICES.fullmatch(head[1]) and not of_all_ranks and not is_placed:
-        raise run.error(0, f"{head[2]}: it is not known where the buffers are; give --factor memory=D-D, or {hint}")
+        raise run.error(f"{head[2]}: it is not known where the buffers are; give --factor memory=D-D, or {hint}")
 
 
 def _start(run: Source, match: re.Match[str], factors: dict[str, Any]) -> Record:
     names = ("min_init_ms", "max_init_ms", "init_ms")
     metrics = {
-        name: records.metric(finite_number(run, match.start(), name, match[group]), "ms", "lower")
+        name: records.metric(finite_number(run.at(match), name, match[group]), "ms", "lower")
         for group, name in reversed(list(enumerate(names, 2)))
     }
     return aggregate_result("osu", factors, metrics)
@@ -139,8 +138,7 @@ def _start(run: Source, match: re.Match[str], factors: dict[str, Any]) -> Record
 class _Table:
     """Reads the lines of one run. Settings and headings apply to the lines below them."""
 
-    def __init__(self, source: Source, test: dict[str, Any]) -> None:
-        self.source = source
+    def __init__(self, test: dict[str, Any]) -> None:
         self.results: list[Record] = []
         self._factors = dict(test)
         self._columns: list[Column] = []
@@ -149,18 +147,18 @@ class _Table:
         self._row: list[str] = []
         """The previous line of values below the current heading."""
 
-    def read(self, line: str, offset: int) -> None:
-        text = line.strip()
+    def read(self, line: Source) -> None:
+        text = line.text.strip()
         if text.startswith("#"):
             self._comment(text.lstrip("# \t").rstrip())
             return
         words = text.split()
         if self._windows and starts_with_number(text):
-            self._refuse_other_length(words, offset, len(self._windows) + 1, line)
-            self._windowed(words, offset)
+            self._refuse_other_length(line, words, len(self._windows) + 1)
+            self._windowed(line, words)
         elif self._columns and (starts_with_number(text) or self._is_operation(words)):
-            self._refuse_other_length(words, offset, len(self._columns), line)
-            self._line(words, offset)
+            self._refuse_other_length(line, words, len(self._columns))
+            self._line(line, words)
         else:
             return
         self._row = words
@@ -181,14 +179,14 @@ class _Table:
     def _is_operation(self, words: list[str]) -> bool:
         return self._columns[0].name == "Operation" and len(words) == len(self._columns)
 
-    def _refuse_other_length(self, words: list[str], offset: int, expected: int, line: str) -> None:
+    def _refuse_other_length(self, line: Source, words: list[str], expected: int) -> None:
         """Raises LongshoreError if a line does not fit its heading or is incomplete."""
-        required = next((k for k in range(expected, 0, -1) if not self._is_optional(k - 1)), expected)
+        required = expected - sum(1 for _ in takewhile(lambda column: column.optional, reversed(self._columns)))
         if not required <= len(words) <= expected or (self._row and len(words) != len(self._row)):
             names = ", ".join(column.name for column in self._columns) or "Size, and one per window"
-            raise self.source.error(offset, f"{len(words)} values below {expected} columns ({names})")
-        if not line.endswith("\n") and self._is_torn(words):
-            raise self.source.error(offset, f"the last line is cut at '{words[-1]}'; --partial leaves this line out")
+            raise line.error(f"{len(words)} values below {expected} columns ({names})")
+        if not line.text.endswith("\n") and self._is_torn(words):
+            raise line.error(f"the last line is cut at '{words[-1]}'; --partial leaves this line out")
 
     def _is_torn(self, words: list[str]) -> bool:
         """Whether a last line without newline is incomplete. Complete values have two decimals."""
@@ -197,10 +195,7 @@ class _Table:
         is_figure = not self._columns or self._columns[len(words) - 1].metric is not None
         return is_figure and len(words[-1].partition(".")[2]) < _DECIMALS
 
-    def _is_optional(self, column: int) -> bool:
-        return column < len(self._columns) and self._columns[column].optional
-
-    def _line(self, words: list[str], offset: int) -> None:
+    def _line(self, line: Source, words: list[str]) -> None:
         factors = dict(self._factors)
         metrics: dict[str, Any] = {}
         more: dict[str, Any] = {"repetitions": 1}
@@ -208,28 +203,28 @@ class _Table:
             if column.factor == "operation":
                 factors[column.factor] = word
             elif column.factor:
-                factors[column.factor] = whole(self.source, offset, column.name, word)
+                factors[column.factor] = whole(line, column.name, word)
             elif column.name == "Iterations":
-                more["iterations"] = whole(self.source, offset, column.name, word)
+                more["iterations"] = whole(line, column.name, word)
             elif column.name == "Validation":
                 if word.lower() not in ("pass", "fail"):
-                    raise self.source.error(offset, f"'{word[:40]}' below Validation is neither Pass nor Fail")
+                    raise line.error(f"'{word[:40]}' below Validation is neither Pass nor Fail")
                 more["verified"] = word.lower() == "pass"
             elif column.metric:
                 name, unit, better = column.metric
-                metrics[name] = records.metric(finite_number(self.source, offset, column.name, word), unit, better)
+                metrics[name] = records.metric(finite_number(line, column.name, word), unit, better)
         if not metrics:
             names = ", ".join(column.name for column in self._columns)
-            raise self.source.error(offset, f"no known column among {names}")
+            raise line.error(f"no known column among {names}")
         self.results.append(aggregate_result("osu", factors, metrics, **more))
 
-    def _windowed(self, words: list[str], offset: int) -> None:
+    def _windowed(self, line: Source, words: list[str]) -> None:
         assert self._profile is not None  # noqa: S101 - _comment sets it before the windows
         name, unit, better = self._profile
-        size = whole(self.source, offset, "Size", words[0])
+        size = whole(line, "Size", words[0])
         known = {(result["variant"].get("bytes"), result["variant"].get("window")): result for result in self.results}
         for window, word in zip(self._windows, words[1:], strict=True):
-            metric = records.metric(finite_number(self.source, offset, f"window {window}", word), unit, better)
+            metric = records.metric(finite_number(line, f"window {window}", word), unit, better)
             if (size, window) in known:
                 known[size, window]["metrics"][name] = metric
                 continue

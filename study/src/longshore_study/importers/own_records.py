@@ -11,7 +11,7 @@ from typing import Any
 
 from longshore_study.base.errors import LongshoreError
 from longshore_study.host.bench_program import BENCH
-from longshore_study.importers.imported import PARTIAL_HINT, Imported, Options, Source
+from longshore_study.importers.imported import PARTIAL_HINT, Imported, Options, Source, known
 from longshore_study.store import records
 from longshore_study.store.records import Record
 
@@ -102,4 +102,4 @@ def _cell(header: Record, results: list[Record], options: Options) -> dict[str, 
         cell["ranks_per_node"] = -(-ranks // nodes)
     elif isinstance(nodes, int) and nodes > 1:
         cell["nodes"] = nodes
-    return {**{name: value for name, value in cell.items() if value is not None}, "environment": {}}
+    return {**known(**cell), "environment": {}}

@@ -31,16 +31,15 @@ def read(source: Source, options: Options) -> list[Imported]:
         for line in lines:
             if line.texts.get("result", "pass").lower() in ("fail", "failed"):
                 continue
-            place = line.offset
-            time = time_of(source, place, line.texts[time_column])
+            time = time_of(source, line.number, line.texts[time_column])
             variant: dict[str, Any] = {name: level_of(line.texts[name]) for name in factors if line.texts[name]}
             if name_column:
                 variant["test"] = line.texts[name_column]
             for name in figures:
-                value = value_of(source, place, f"{name}_value", line.texts[f"{name}_value"])
+                value = value_of(source, line.number, f"{name}_value", line.texts[f"{name}_value"])
                 unit = line.texts.get(f"{name}_unit", "")
                 better = better_of(line.texts.get(f"{name}_lower_thres"), line.texts.get(f"{name}_upper_thres"), unit)
                 if value is not None and unit:
-                    yield SeriesFigure(place, time, None, variant, name, value, unit, better)
+                    yield SeriesFigure(line.number, time, None, variant, name, value, unit, better)
 
     return runs_from_figures(source, options.program or "reframe", found(), options.ranks)

@@ -39,12 +39,12 @@ def _figures(source: Source, report: Mapping[str, Any]) -> Iterator[SeriesFigure
             when = next((case[name] for name in _TIMES if case.get(name)), None) or session.get("time_start")
             if when is None:
                 raise LongshoreError(f"{source.name}: the test case {case.get('name')} has no time")
-            time = time_of(source, 0, when if isinstance(when, str) else f"{float(when):.3f}")
+            time = time_of(source, 1, when if isinstance(when, str) else f"{float(when):.3f}")
             variant = {name: case[name] for name in _FACTORS if isinstance(case.get(name), str | int)}
             variant["test"] = str(case.get("display_name") or case.get("name") or case.get("unique_name"))
             for name, value, lower, upper, unit in _variables(case):
                 if isinstance(value, int | float) and not isinstance(value, bool):
-                    yield SeriesFigure(0, time, None, variant, name, float(value), unit, better_of(lower, upper, unit))
+                    yield SeriesFigure(1, time, None, variant, name, float(value), unit, better_of(lower, upper, unit))
 
 
 def _variables(case: Mapping[str, Any]) -> Iterator[tuple[str, Any, Any, Any, str]]:

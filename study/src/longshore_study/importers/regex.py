@@ -14,6 +14,7 @@ from types import FrameType
 from typing import Any
 
 from longshore_study.base.errors import LongshoreError, UsageError
+from longshore_study.base.groups import grouped
 from longshore_study.base.units import is_above_zero
 from longshore_study.importers.imported import (
     Imported,
@@ -24,6 +25,7 @@ from longshore_study.importers.imported import (
     known,
     whole_records,
 )
+from longshore_study.importers.run_texts import finite_or_nan
 from longshore_study.importers.series import level_of
 from longshore_study.store import records
 
@@ -89,7 +91,7 @@ def read(source: Source, options: Options) -> list[Imported]:
     with _time_limit(source):
         for match in expression.finditer(source.text):
             if len(values) >= MAX_VALUES:
-                raise source.error(match.start(), f"more than {MAX_VALUES} values")
+                raise source.at(match).error(f"more than {MAX_VALUES} values")
             values.append((_factors(match), _value(source, match, group, choice.unit)))
     if not values:
         raise LongshoreError(f"{source.name}: nothing in the output matches the pattern '{choice.expression}'")
@@ -100,13 +102,11 @@ def values_as_run(choice: MetricChoice, values: list[tuple[dict[str, Any], float
     """One run. Values with the same factors are repetitions, of which the median is stored."""
     # The default name does not depend on the file, since each output of a program has its own file.
     program, ranks = options.program or choice.name, options.ranks
-    groups: dict[str, tuple[dict[str, Any], list[float]]] = {}
-    for factors, value in values:
-        groups.setdefault(str(sorted(factors.items())), (factors, []))[1].append(value)
     results = []
-    for factors, repetitions in groups.values():
-        metrics = {choice.name: records.metric(median(repetitions), choice.unit, choice.better)}
-        results.append(aggregate_result(program, factors, metrics, repetitions=len(repetitions)))
+    for alike in grouped(values, lambda value: str(sorted(value[0].items()))).values():
+        value = median(value for _, value in alike)
+        metrics = {choice.name: records.metric(value, choice.unit, choice.better)}
+        results.append(aggregate_result(program, alike[0][0], metrics, repetitions=len(alike)))
     header = {"program": {"name": program}, "ranks": ranks}
     return Imported(known(program=program, ranks=ranks or None), whole_records(header, results))
 
@@ -120,19 +120,15 @@ def _factors(match: re.Match[str]) -> dict[str, Any]:
 
 def _value(source: Source, match: re.Match[str], group: str | int, unit: str) -> float:
     text = match[group]
-    try:
-        value = float((text or "").strip().replace("D", "E").replace("d", "e"))
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value):
-        raise source.error(
-            match.start(), f"'{(text or '')[:40]}' is not a number; the figure is the group named value, or the first"
+    value = finite_or_nan((text or "").strip().replace("D", "E").replace("d", "e"))
+    if math.isnan(value):
+        raise source.at(match).error(
+            f"'{(text or '')[:40]}' is not a number; the figure is the group named value, or the first"
         )
     if value <= 0 and is_above_zero(unit):
-        raise source.error(match.start(group), f"a figure of {text} {unit} is not possible")
+        raise source.at(match, group).error(f"a figure of {text} {unit} is not possible")
     if whole := whole_number(match, group):
-        raise source.error(
-            match.start(group),
+        raise source.at(match, group).error(
             f"the pattern reads '{text}', but the number goes on: '{whole}'; let the group match all of it, such as "
             "(?P<value>\\S+), or let the pattern match the mark that separates two numbers",
         )

@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Sequence
+from typing import Any
 
 from longshore_study.importers.imported import Source
 
@@ -46,29 +47,30 @@ def starts_with_number(line: str) -> bool:
     return _NUMBER_FIRST.match(line) is not None
 
 
-def any_number(source: Source, offset: int, column: str, word: str) -> float:
-    """A number in a column of a table. Raises LongshoreError if `word` is not a finite number."""
+def finite_or_nan(value: Any) -> float:
+    """The number that a text or a value of JSON is. NaN for anything else, and for infinities."""
     try:
-        value = float(word)
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value):
-        raise source.error(offset, f"'{word[:40]}' below {column} is not a number")
-    return value
+        number = math.nan if isinstance(value, bool) else float(value)
+    except (TypeError, ValueError, OverflowError):
+        return math.nan
+    return number if math.isfinite(number) else math.nan
 
 
-def finite_number(source: Source, offset: int, column: str, word: str) -> float:
-    """Like any_number. Also raises LongshoreError for a negative number."""
-    value = any_number(source, offset, column, word)
+def finite_number(source: Source, column: str, word: str) -> float:
+    """A number in a column of a table, in the line `source`. Raises LongshoreError unless it is
+    finite and at least 0."""
+    value = finite_or_nan(word)
+    if math.isnan(value):
+        raise source.error(f"'{word[:40]}' below {column} is not a number")
     if value < 0:
-        raise source.error(offset, f"'{word[:40]}' below {column} is negative")
+        raise source.error(f"'{word[:40]}' below {column} is negative")
     return value
 
 
-def whole(source: Source, offset: int, column: str, word: str) -> int:
+def whole(source: Source, column: str, word: str) -> int:
     """Like finite_number, for whole numbers such as sizes and counts."""
     if not re.fullmatch(r"\d{1,19}", word) or int(word) > _LARGEST_COUNT:
-        raise source.error(offset, f"'{word[:40]}' below {column} is not a whole number from 0 to 10^18")
+        raise source.error(f"'{word[:40]}' below {column} is not a whole number from 0 to 10^18")
     return int(word)
 
 

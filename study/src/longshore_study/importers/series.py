@@ -5,6 +5,7 @@ sessions. A version becomes the tag, unless the user gives one.
 """
 
 import datetime as dt
+import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from typing import Any
 
 from longshore_study.base.units import is_above_zero
 from longshore_study.importers.imported import Imported, Source, aggregate_result, known, whole_records
-from longshore_study.importers.run_texts import any_number
+from longshore_study.importers.run_texts import finite_or_nan
 from longshore_study.store import records
 
 _LATEST_SECONDS = 4e9
@@ -22,9 +23,9 @@ _OF_TIME = ("s", "ms", "us", "ns", "min", "h", "sec", "seconds")
 
 @dataclass(frozen=True, slots=True)
 class SeriesFigure:
-    """A figure of a series, with its place for messages."""
+    """A figure of a series, with its line for messages."""
 
-    offset: int
+    line: int
     time: dt.datetime
     version: str | None
     variant: Mapping[str, Any]
@@ -42,8 +43,8 @@ def runs_from_figures(
     sessions: dict[tuple[dt.datetime, str | None], list[dict[str, tuple[Mapping[str, Any], dict[str, Any]]]]] = {}
     for figure in figures:
         if figure.value <= 0 and is_above_zero(figure.unit):
-            raise source.error(
-                figure.offset, f"{figure.metric}: a figure of {figure.value:g} {figure.unit} is not possible"
+            raise source.error_in_line(
+                figure.line, f"{figure.metric}: a figure of {figure.value:g} {figure.unit} is not possible"
             )
         launches = sessions.setdefault((figure.time, figure.version), [])
         key = str(sorted(figure.variant.items()))
@@ -72,7 +73,7 @@ def runs_from_figures(
     ]
 
 
-def time_of(source: Source, offset: int, text: str) -> dt.datetime:
+def time_of(source: Source, line: int, text: str) -> dt.datetime:
     """A time with a zone: ISO 8601, or seconds since 1970. Without a zone it is taken as UTC."""
     try:
         seconds = float(text)
@@ -84,17 +85,20 @@ def time_of(source: Source, offset: int, text: str) -> dt.datetime:
     try:
         time = dt.datetime.fromisoformat(text.strip())
     except ValueError:
-        raise source.error(
-            offset, f"'{text[:40]}' is no time; it is like 2026-11-27T13:05:00+00:00, or seconds since 1970"
+        raise source.error_in_line(
+            line, f"'{text[:40]}' is no time; it is like 2026-11-27T13:05:00+00:00, or seconds since 1970"
         ) from None
     return time if time.tzinfo else time.replace(tzinfo=dt.UTC)
 
 
-def value_of(source: Source, offset: int, column: str, text: str) -> float | None:
+def value_of(source: Source, line: int, column: str, text: str) -> float | None:
     """The figure in a text. None for an empty text, and for words for a missing figure."""
     if text.strip().lower() in ("", "nan", "null", "none", "n/a", "na", "-"):
         return None
-    return any_number(source, offset, column, text)
+    value = finite_or_nan(text)
+    if math.isnan(value):
+        raise source.error_in_line(line, f"'{text[:40]}' below {column} is not a number")
+    return value
 
 
 def level_of(text: str) -> int | str:

@@ -35,14 +35,14 @@ def read(source: Source, options: Options) -> list[Imported]:
 
     def found() -> Iterator[SeriesFigure]:
         for line in lines:
-            place = line.offset
-            time = time_of(source, place, line.texts[columns.time])
+            time = time_of(source, line.number, line.texts[columns.time])
             version = line.texts[columns.version] if columns.version else None
             variant = {name: level_of(line.texts[name]) for name in factors if line.texts[name]}
             for name in figures:
-                value = value_of(source, place, name, line.texts[name])
+                value = value_of(source, line.number, name, line.texts[name])
                 if value is not None:
-                    yield SeriesFigure(place, time, version or None, variant, name, value, choice.unit, choice.better)
+                    unit, better = choice.unit, choice.better
+                    yield SeriesFigure(line.number, time, version or None, variant, name, value, unit, better)
 
     found_runs = runs_from_figures(source, options.program or "csv", found(), options.ranks)
     if found_runs and others and not columns.factors:

@@ -54,9 +54,7 @@ def _imported(run: Source, options: Options, version: str) -> Imported:
     # The MPI form counts the bytes of all ranks, and the threads of one rank.
     ranks = integer(r"Data is distributed across (\d+) MPI ranks", text)
     if ranks and ranks > 1 and not options.ranks_per_node:
-        raise run.error(
-            0, f"the output does not tell the number of nodes of its {ranks} ranks; give --ranks-per-node N"
-        )
+        raise run.error(f"the output does not tell the number of nodes of its {ranks} ranks; give --ranks-per-node N")
     per_node = min(ranks or 1, options.ranks_per_node or 1)
     nodes = records.node_count(ranks or 1, per_node)
     variant = known(
@@ -67,7 +65,7 @@ def _imported(run: Source, options: Options, version: str) -> Imported:
         _refuse_edited(run, match, word_bytes * (elements or 0))
     results = [
         kernel_result(
-            run, match.start(), KERNELS[match[1]][0], float(match[2]) / 1e3 / nodes, match.group(4, 5, 3),
+            run.at(match), KERNELS[match[1]][0], float(match[2]) / 1e3 / nodes, match.group(4, 5, 3),
             settings=variant, verified=not wrong,
             original={"name": "Best Rate", "value": float(match[2]), "unit": "MB/s"},
         )
@@ -88,28 +86,27 @@ def _refuse_edited(run: Source, match: re.Match[str], array_bytes: int) -> None:
     rate, shortest = float(match[2]), float(match[4])
     decimals = len(match[4].partition(".")[2])
     if shortest <= 0.0 and decimals >= _DECIMALS:
-        raise run.error(match.start(), _WANTED)
+        raise run.at(match).error(_WANTED)
     if array_bytes and shortest > 0.0:
         computed = KERNELS[match[1]][1] * array_bytes / shortest / 1e6
         if abs(computed - rate) > 0.06 + computed * (0.6 * 10.0**-decimals / shortest + 1e-3):  # rounding
-            raise run.error(
-                match.start(),
+            raise run.at(match).error(
                 f"{rate} MB/s does not agree with the time, which gives {computed:.1f}; was the file edited?",
             )
 
 
 def kernel_result(
-    run: Source, offset: int, kernel: str, rate: float, times: Sequence[str],
+    line: Source, kernel: str, rate: float, times: Sequence[str],
     *, settings: Mapping[str, Any], verified: bool | None, **more: Any,
 ) -> Record:  # fmt: skip
-    """The result of a kernel from its line at `offset`. `rate`: the best rate in GB/s. `times`: the
+    """The result of a kernel from its line. `rate`: the best rate in GB/s. `times`: the
     printed shortest, longest and average time. They are 0 if an array is too small for the printed
     decimals."""
     shortest, longest, mean = (
-        finite_number(run, offset, column, word) for column, word in zip(("Min", "Max", "Average"), times, strict=True)
+        finite_number(line, column, word) for column, word in zip(("Min", "Max", "Average"), times, strict=True)
     )
     if rate <= 0 or not shortest <= mean <= longest:
-        raise run.error(offset, _WANTED)
+        raise line.error(_WANTED)
     metrics = {"best_bandwidth": records.metric(rate, "GB/s")}
     seconds = None
     if shortest > 0:

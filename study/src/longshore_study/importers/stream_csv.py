@@ -9,13 +9,13 @@ of work in the order of the lines. All other columns are factors; `comm` becomes
 that begin with # are comments.
 """
 
-import math
 import re
 from collections.abc import Iterator
 from typing import Any
 
 from longshore_study.importers.csv_table import TableLine, read_table
 from longshore_study.importers.imported import Imported, Options, Source, aggregate_result, whole_records
+from longshore_study.importers.run_texts import finite_or_nan
 from longshore_study.store import records
 from longshore_study.store.records import Record
 
@@ -70,15 +70,8 @@ def _results(
         if layer in seen:
             raise source.error_in_line(line.number, f"a second result for the layer of line {seen[layer]}")
         seen[layer] = line.number
-        value = _figure(source, line, column)
+        value = finite_or_nan(line.texts[column])
+        if not value > 0:
+            what = f"{column}: '{line.texts[column]}' is not a bandwidth in GB/s"
+            raise source.error_in_line(line.number, what)
         yield aggregate_result("stream", variant, {"bandwidth": records.metric(value, "GB/s")})
-
-
-def _figure(source: Source, line: TableLine, column: str) -> float:
-    try:
-        value = float(line.texts[column])
-    except ValueError:
-        value = math.nan
-    if not (math.isfinite(value) and value > 0):
-        raise source.error_in_line(line.number, f"{column}: '{line.texts[column]}' is not a bandwidth in GB/s")
-    return value

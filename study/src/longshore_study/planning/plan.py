@@ -208,7 +208,8 @@ def _without_duplicates(study: Study, cells_and_lines: Iterable[tuple[Cell, int]
         known, first = unique.setdefault(cell.cell_id, (cell, line))
         if known is cell:
             continue
-        differing = [name for name, known_value, value in _settings_of(known, cell) if known_value != value]
+        settings = _settings(known)
+        differing = [name for name, value in _settings(cell).items() if settings.get(name, value) != value]
         if differing:
             raise UsageError(
                 f"{study.path}:{line}: {cell.label} is also in the block of line {first}, with a different "
@@ -217,13 +218,10 @@ def _without_duplicates(study: Study, cells_and_lines: Iterable[tuple[Cell, int]
     return [cell for cell, _ in unique.values()]
 
 
-def _settings_of(left: Cell, right: Cell) -> Iterator[tuple[str, Any, Any]]:
-    """The settings that are not part of the cell_id: each name with the values of the two cells."""
-    for name in ("launches", "repetitions", "warmup", "timeout_seconds", "verify", "phases"):
-        yield name, getattr(left.launch_settings, name), getattr(right.launch_settings, name)
-    if left.external is not None and right.external is not None:
-        for name in ("command", "format", "metric", "launch", "ranks_per_node"):
-            yield name, getattr(left.external, name), getattr(right.external, name)
+def _settings(cell: Cell) -> dict[str, Any]:
+    """The settings that are not part of the cell_id."""
+    names = ("command", "format", "metric", "launch", "ranks_per_node") if cell.external is not None else ()
+    return {**vars(cell.launch_settings), **{name: getattr(cell.external, name) for name in names}}
 
 
 def _cells_of_pattern(study: Study, block: PatternBlock) -> Iterator[Cell]:

@@ -1,6 +1,7 @@
 """`longshore doctor`: checks this machine for faults that spoil measurements, and gives advice."""
 
 import argparse
+from collections.abc import Mapping
 from dataclasses import asdict
 
 from longshore_study.base.errors import EXIT_OK, LongshoreError
@@ -8,7 +9,7 @@ from longshore_study.cli.options import from_1
 from longshore_study.cli.result_output import print_result
 from longshore_study.host import binding
 from longshore_study.host.bench_program import find_bench
-from longshore_study.host.doctor import UNKNOWN, WARN, CheckResult, examine, python_and_system
+from longshore_study.host.doctor import UNKNOWN, WARN, Finding, examine, python_and_system
 from longshore_study.host.machine import Machine, available_cpus
 from longshore_study.patterns import CONTROL
 
@@ -29,18 +30,18 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     bench = _bench()
-    results = examine(Machine(), args.ranks) + binding.topology_and_binding(
-        binding.ask(bench) if bench else None, args.ranks
-    )
+    found = examine(Machine(), args.ranks)
+    found |= binding.topology_and_binding(binding.ask(bench) if bench else None, args.ranks)
     if not args.no_measure:
         from longshore_study.host import fixed_work_probe  # noqa: PLC0415 - needed only to measure
 
-        results += fixed_work_probe.noise_and_core_speeds(fixed_work_probe.measure(available_cpus()))
-        results.append(binding.distance_of_cores(binding.measured_line(bench, CONTROL, args.ranks) if bench else None))
-    warnings = sum(result.state == WARN for result in results)
-    findings = [asdict(result) for result in results]
+        found |= fixed_work_probe.noise_and_core_speeds(fixed_work_probe.measure(available_cpus()))
+        line = binding.measured_line(bench, CONTROL, args.ranks) if bench else None
+        found["distance of cores (measured)"] = binding.distance_of_cores(line)
+    warnings = sum(finding.state == WARN for finding in found.values())
+    findings = [{"check": check, **asdict(finding)} for check, finding in found.items()]
     document = {"schema": 1, **python_and_system(), "warnings": warnings, "findings": findings}
-    print_result(args, lambda: document, lambda: _print(results, warnings))
+    print_result(args, lambda: document, lambda: _print(found, warnings))
     return EXIT_OK
 
 
@@ -51,16 +52,16 @@ def _bench() -> str | None:
         return None  # the other checks do not need longshore-bench
 
 
-def _print(results: list[CheckResult], warnings: int) -> None:
+def _print(found: Mapping[str, Finding], warnings: int) -> None:
     from rich.console import Console  # noqa: PLC0415
     from rich.text import Text  # noqa: PLC0415
 
     console = Console(soft_wrap=True, highlight=False)
-    width = max(len(result.check) for result in results)
-    for result in results:
-        mark, style = _MARKS[result.state]
-        line = Text(f"{mark:<5}", style=style) + Text(f"{result.check:<{width}}  {result.value}", style="")
+    width = max(map(len, found))
+    for check, finding in found.items():
+        mark, style = _MARKS[finding.state]
+        line = Text(f"{mark:<5}", style=style) + Text(f"{check:<{width}}  {finding.value}", style="")
         console.print(line)
-        if result.advice:
-            console.print(Text(f"{'':<5}{'':<{width}}  -> {result.advice}"))
-    print(f"\n{warnings} of {len(results)} checks warn" if warnings else "\nno warnings")
+        if finding.advice:
+            console.print(Text(f"{'':<5}{'':<{width}}  -> {finding.advice}"))
+    print(f"\n{warnings} of {len(found)} checks warn" if warnings else "\nno warnings")

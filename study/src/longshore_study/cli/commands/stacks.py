@@ -103,7 +103,7 @@ def _build(args: argparse.Namespace, found: list[Stack]) -> int:
             if len(names) > 1:  # continue with the others
                 print(f"longshore: {name} was not built: {error}", file=sys.stderr, flush=True)
             continue
-        made.append(build.as_json())
+        made.append(asdict(build))
         if not args.json:
             print(f"{name}: built {build.bench}", flush=True)
     if args.json:
