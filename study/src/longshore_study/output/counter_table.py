@@ -5,6 +5,7 @@ from functools import partial
 from typing import Any
 
 from longshore_study.base import terminal, texts
+from longshore_study.base.groups import grouped
 from longshore_study.base.json_values import attributes
 from longshore_study.metrics.counters import COUNTED, HARDWARE, PHASE_SECONDS, CounterSummary, Phase
 from longshore_study.output.rows import grouped_by, print_parts, print_rows
@@ -56,23 +57,15 @@ def render(summaries: Sequence[CounterSummary]) -> None:
         }
         if columns:
             print_rows(f"{where}, of one operation, all ranks together", members, columns)
-            for reason, events in _reasons(members).items():
-                print(f"no {', '.join(events)}: {reason}")
+            why_not = dict.fromkeys(pair for summary in members for pair in summary.why_not.items())
+            for reason, pairs in grouped(why_not, lambda pair: pair[1]).items():
+                print(f"no {', '.join(event for event, _ in pairs)}: {reason}")
             print()
         if phases := [phase for summary in members for phase in summary.phases]:
             known = {name: text for name, text in _PHASE_COLUMNS.items() if {text(phase) for phase in phases} != {"-"}}
             title = f"{where}, by phase, times over the ranks"
             print_parts(title, members, lambda summary: summary.phases, known, left=("phase",))
             print()
-
-
-def _reasons(members: Sequence[CounterSummary]) -> dict[str, list[str]]:
-    reasons: dict[str, list[str]] = {}
-    for summary in members:
-        for event, reason in summary.why_not.items():
-            if event not in reasons.setdefault(reason, []):
-                reasons[reason].append(event)
-    return reasons
 
 
 def _number(summary: CounterSummary, name: str) -> str:

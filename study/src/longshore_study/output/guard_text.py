@@ -7,8 +7,6 @@ from longshore_study.analyses.guard import CANNOT_TELL, IMPROVED, REGRESSED, UNC
 from longshore_study.base import terminal
 from longshore_study.metrics.launch_metrics import names_of
 
-SCHEMA = 1
-
 
 def subject(finding: Finding) -> str:
     """The verdict in one line, without the name of the session."""
@@ -31,7 +29,7 @@ def suspicion(finding: Finding) -> str:
 
 def document(finding: Finding) -> dict[str, Any]:
     return {
-        "schema": SCHEMA,
+        "schema": 1,
         "verdict": finding.verdict,
         "reference": list(finding.reference),
         "margin": finding.comparison.margin if finding.comparison else None,

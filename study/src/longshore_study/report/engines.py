@@ -17,7 +17,6 @@ PARTS = (("moving items", "s1"), ("waiting for a slot", "s2"), ("waiting for ite
 
 
 def engines_section(facts: Facts) -> Element | None:
-    """The section, or None if no record has engines."""
     blocks = []
     for side in facts.stored_sides:
         by_pattern = grouped(engine_summaries(side.launches), lambda summary: summary.pattern)

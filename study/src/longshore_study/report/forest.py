@@ -30,7 +30,6 @@ from longshore_study.report.verdict_style import (
     shows_raw,
 )
 
-ROWS_SHOWN = 60
 # An interval from two sessions may span decades. The axis goes at most this factor beyond the
 # ratios; an arrow replaces the rest of the interval.
 INTERVAL_REACH = 3.0
@@ -88,9 +87,9 @@ def _filter(present: Sequence[str], count: int) -> Child:
         element("label", element("input", type="checkbox", checked=True, value=name), " ", name) for name in present
     ]
     text = element("label", "Find ", element("input", type="search", placeholder="persistent 4 ranks", size=18))
-    kinds, count_shown = boxes if len(present) > 1 else None, element("output", "", class_="count")
+    kinds, count_shown = boxes if len(present) > 1 else None, element("output", "")
     inner: list[Child] = [text, kinds, count_shown]
-    return element("form", inner, class_="filter scripted", hidden=True, aria_label="filter the rows")
+    return element("form", inner, class_="filter", hidden=True, aria_label="filter the rows")
 
 
 def _group(comparison: Comparison, rows: list[JudgedRow], scale: Scale) -> Element:
@@ -103,8 +102,7 @@ def _group(comparison: Comparison, rows: list[JudgedRow], scale: Scale) -> Eleme
     return block(
         f"{pattern_title(rows[0].key.pattern)}: {metric}" + (f" ({shown_as.name})" if shown_as.name else ""),
         remark(f"All: {names.constant_text}.") if names.constant else None,
-        folded(ordered, ROWS_SHOWN, "less remarkable row", lambda some: _table(comparison, some, names, look)),
-        style="group",
+        folded(ordered, "less remarkable row", lambda some: _table(comparison, some, names, look), shown=60),
     )
 
 

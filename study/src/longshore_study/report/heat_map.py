@@ -10,8 +10,8 @@ from longshore_study.report.facts import Facts
 from longshore_study.report.forest import row_groups
 from longshore_study.report.labels import NO_BREAK, SELF_EXPLAINING, level_text, metric_title, naming, pattern_title
 from longshore_study.report.markup import Child, Element, block, element, remark, section
-from longshore_study.report.tables import scrolling
-from longshore_study.report.verdict_style import badge, base_name, look_of, ratio_text
+from longshore_study.report.tables import scroll_table
+from longshore_study.report.verdict_style import badge, base_name, glyph_mark, look_of, ratio_text
 
 MAX_COLUMNS = 12
 # The colour becomes stronger when |log ratio| passes the margin, and at each of these limits: 15 %,
@@ -50,17 +50,14 @@ def _table(rows: Sequence[JudgedRow], margin: float) -> Element | None:
     row_names = list(dict.fromkeys(name for name, _ in cells))
     if not (2 <= len(columns) <= MAX_COLUMNS and len(row_names) >= 2):
         return None
-    head = element("tr", element("td"), [element("th", _broken_lines(column), scope="col") for column in columns])
+    heads = [element("td"), *map(_broken_lines, columns)]
     body = [
-        element(
-            "tr", element("th", name, scope="row"), [_cell(cells.get((name, column)), margin) for column in columns]
-        )
+        [element("th", name, scope="row"), *(_cell(cells.get((name, column)), margin) for column in columns)]
         for name in row_names
     ]
-    table = element("table", element("thead", head), element("tbody", body), class_="heat")
     pattern = pattern_title(rows[0].key.pattern)
-    title = f"{pattern}: {metric_title(rows[0].key.metric)}"
-    return block(title, scrolling(table, f"changes of {pattern}"), style="group")
+    table = scroll_table(heads, body, f"changes of {pattern}", style="heat")
+    return block(f"{pattern}: {metric_title(rows[0].key.metric)}", table)
 
 
 def _rank(value: object) -> tuple[float, str]:
@@ -79,7 +76,7 @@ def _cell(row: JudgedRow | None, margin: float) -> Element:
         return element("td", badge(row.verdict))
     glyph: Child = None
     if base_name(row.verdict) in ("regressed", "improved"):
-        glyph = [element("span", look_of(row.verdict).glyph, class_="glyph", aria_hidden="true"), " "]
+        glyph = [glyph_mark(look_of(row.verdict).glyph), " "]
     better = (row.ratio > 1) == (row.better != "lower")
     size = abs(log(row.ratio))
     strength = sum(1 for limit in (log(1 + margin), *COLOUR_LIMITS) if size >= limit)

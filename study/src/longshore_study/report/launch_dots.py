@@ -14,7 +14,6 @@ from longshore_study.report.scales import Scale, for_figures, titled
 from longshore_study.report.tables import folded, side_numbers, strip_row, strip_table
 from longshore_study.stats.median_interval import MIN_VALUES, median_interval
 
-ROWS_SHOWN = 40
 SIDE_SHAPES = ("circle", "diamond", "up", "square")
 
 
@@ -39,9 +38,8 @@ def launch_dots(facts: Facts, figures: Sequence[PlottedFigure]) -> Element | Non
         "Launches as dots",
         remark(_explanation(figures, names, bounds, drawn_bounds)),
         _legend(facts, figures) if len(facts.sides) > 1 else None,
-        folded(groups, ROWS_SHOWN, "slower variant", lambda some: _table(facts, some, names, scale, drawn_bounds)),
+        folded(groups, "slower variant", lambda some: _table(facts, some, names, scale, drawn_bounds)),
         level=4,
-        style="group",
     )
 
 
@@ -109,7 +107,7 @@ def _row(
         marks.append(vertical(scale, bound.value, "bound"))
     for index, figures in present:
         dots = [Dot(f.value, tooltip(f), f.imported) for f in figures]
-        marks += side_marks(dots, scale, index, len(sides), _interval(figures))
+        marks += side_marks(dots, scale, index, len(sides), median_interval([f.value for f in figures]))
     label = f"{name}: " + "; ".join(
         f"{facts.sides[i]} median {figure(median_value(f), f[0].unit)}{_interval_text(f)} over "
         + counted(len(f), "launch", "launches")
@@ -175,12 +173,10 @@ def range_text(figures: Sequence[PlottedFigure], shown_as: Quantity) -> str:
 
 
 def _interval_text(figures: Sequence[PlottedFigure]) -> str:
-    ends = _interval(figures)
-    return f" (95 % interval {figure(ends[0], figures[0].unit)} to {figure(ends[1], figures[0].unit)})" if ends else ""
-
-
-def _interval(figures: Sequence[PlottedFigure]) -> tuple[float, float] | None:
-    return median_interval([f.value for f in figures])
+    if (ends := median_interval([f.value for f in figures])) is None:
+        return ""
+    low, high = (figure(end, figures[0].unit) for end in ends)
+    return f" (95 % interval {low} to {high})"
 
 
 def _relative_range(figures: Sequence[PlottedFigure]) -> float:

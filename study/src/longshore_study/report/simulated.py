@@ -13,15 +13,7 @@ from longshore_study.report.facts import Facts
 from longshore_study.report.labels import metric_title, naming, pattern_title
 from longshore_study.report.launch_dots import launch_dots
 from longshore_study.report.markup import Child, Element, block, details, element, remark, section
-from longshore_study.report.panels import (
-    Panel,
-    Series,
-    SeriesPoint,
-    curve_legend,
-    draw_panel,
-    looks_of,
-    small_multiples,
-)
+from longshore_study.report.panels import Panel, Series, SeriesPoint, curve_legend, looks_of, small_multiples
 from longshore_study.report.scales import log_around
 from longshore_study.report.scaling import size_axes
 from longshore_study.report.tables import scroll_table
@@ -87,7 +79,7 @@ def _races(races: Sequence[Race]) -> Element:
     return block(
         f"{pattern_title(first.pattern)} over {first.axis}, simulated: {first.study}{tag}",
         curve_legend(panels),
-        small_multiples([draw_panel(axes, panel, "seconds, simulated") for panel in panels]),
+        small_multiples(axes, panels, "seconds, simulated"),
         remark(note),
         element("ul", leads, class_="crossings"),
     )
