@@ -8,7 +8,7 @@ from longshore_study.base import terminal, texts
 from longshore_study.base.groups import grouped
 from longshore_study.base.json_values import attributes
 from longshore_study.metrics.counters import COUNTED, HARDWARE, PHASE_SECONDS, CounterSummary, Phase
-from longshore_study.output.rows import grouped_by, print_parts, print_rows
+from longshore_study.output.rows import grouped_by, print_parts, print_rows, scaled
 
 _SECONDS = ("waited mean", "waited max")
 _PHASE_COLUMNS: dict[str, Callable[[Phase], str]] = {
@@ -16,7 +16,7 @@ _PHASE_COLUMNS: dict[str, Callable[[Phase], str]] = {
     **{kind: partial(lambda kind, phase: _seconds(phase.seconds[kind]), kind) for kind in PHASE_SECONDS},
     "waited": lambda phase: _seconds(phase.waited),
     "messages": lambda phase: terminal.number(phase.messages),
-    "wire MB": lambda phase: _scaled(phase.wire_bytes, 1e-6),
+    "wire MB": lambda phase: scaled(phase.wire_bytes, 1e-6),
 }
 
 
@@ -36,8 +36,7 @@ def document(summaries: Sequence[CounterSummary]) -> dict[str, Any]:
                         "phase": phase.name,
                         "seconds": dict(phase.seconds),
                         "waited_seconds": phase.waited,
-                        "messages": phase.messages,
-                        "wire_bytes": phase.wire_bytes,
+                        **attributes(phase, "messages wire_bytes"),
                     }
                     for phase in summary.phases
                 ],
@@ -69,12 +68,8 @@ def render(summaries: Sequence[CounterSummary]) -> None:
 
 
 def _number(summary: CounterSummary, name: str) -> str:
-    return _scaled(summary.numbers.get(name), 1e3 if name in _SECONDS else 1.0)
+    return scaled(summary.numbers.get(name), 1e3 if name in _SECONDS else 1.0)
 
 
 def _seconds(value: float | None) -> str:
     return "-" if value is None else texts.seconds(value)
-
-
-def _scaled(value: float | None, factor: float) -> str:
-    return terminal.number(None if value is None else value * factor)

@@ -22,9 +22,7 @@ def engines_section(facts: Facts) -> Element | None:
         by_pattern = grouped(engine_summaries(side.launches), lambda summary: summary.pattern)
         where = f": {side.name}" if len(facts.stored_sides) > 1 else ""
         blocks += [_block(pattern_title(pattern) + where, members) for pattern, members in by_pattern.items()]
-    if not blocks:
-        return None
-    return section("engines", "What the engines did", blocks)
+    return section("engines", "What the engines did", blocks) if blocks else None
 
 
 def _block(title: str, summaries: Sequence[EngineSummary]) -> Element:

@@ -98,16 +98,6 @@ def _group(comparison: Comparison, rows: list[JudgedRow], scale: Scale) -> Eleme
     known = [v for row in rows for v in (row.reference_mean, row.new_mean) if v is not None]
     shown_as = quantity(rows[0].unit, known)
     metric = metric_title(rows[0].key.metric)
-    look = scale, shown_as
-    return block(
-        f"{pattern_title(rows[0].key.pattern)}: {metric}" + (f" ({shown_as.name})" if shown_as.name else ""),
-        remark(f"All: {names.constant_text}.") if names.constant else None,
-        folded(ordered, "less remarkable row", lambda some: _table(comparison, some, names, look), shown=60),
-    )
-
-
-def _table(comparison: Comparison, rows: Sequence[JudgedRow], names: Naming, look: tuple[Scale, Quantity]) -> Element:
-    scale, _ = look
     heads: list[tuple[str, Child]] = [
         ("name", "Variant"),
         ("reference number", comparison.reference.name),
@@ -116,11 +106,19 @@ def _table(comparison: Comparison, rows: Sequence[JudgedRow], names: Naming, loo
         ("ratio number", "Ratio [95 %]"),
         ("verdict", "Verdict"),
     ]
-    return strip_table(heads, [_row(comparison, row, names, look) for row in rows], "strips forest sortable")
+
+    def table(some: Sequence[JudgedRow]) -> Element:
+        cells = [_row(comparison, row, names, scale, shown_as) for row in some]
+        return strip_table(heads, cells, "strips forest sortable")
+
+    return block(
+        f"{pattern_title(rows[0].key.pattern)}: {metric}" + (f" ({shown_as.name})" if shown_as.name else ""),
+        remark(f"All: {names.constant_text}.") if names.constant else None,
+        folded(ordered, "less remarkable row", table, shown=60),
+    )
 
 
-def _row(comparison: Comparison, row: JudgedRow, names: Naming, look: tuple[Scale, Quantity]) -> Element:
-    scale, shown_as = look
+def _row(comparison: Comparison, row: JudgedRow, names: Naming, scale: Scale, shown_as: Quantity) -> Element:
     interval_text = f"[{ratio(row.interval[0])}, {ratio(row.interval[1])}]" if row.interval else ""
     ratios: list[Child] = [element("b", ratio(row.ratio)), " ", element("span", interval_text, class_="interval-text")]
     if shows_raw(row):

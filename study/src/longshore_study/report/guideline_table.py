@@ -20,15 +20,13 @@ LOOKS = {
 
 
 def guidelines_section(facts: Facts) -> Element | None:
-    if not facts.guidelines:
-        return None
     tables = [_tag(tag, rows, titled=len(facts.guidelines) > 1) for tag, rows in facts.guidelines.items()]
     note = (
         "Guidelines need no reference: the first variant must not be slower than the second, which does the same work "
         "with more general means. Measured: geometric means. A broken guideline is worth a question to the library’s "
         "authors."
     )
-    return section("guidelines", "Guidelines", remark(note), tables)
+    return section("guidelines", "Guidelines", remark(note), tables) if tables else None
 
 
 def _tag(tag: str, rows: Sequence[GuidelineRow], *, titled: bool) -> Child:

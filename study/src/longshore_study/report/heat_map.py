@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from math import log
 
-from longshore_study.base.json_values import number_in
 from longshore_study.base.texts import change
 from longshore_study.compare.judged_row import JudgedRow
+from longshore_study.metrics.variant_rows import sortable
 from longshore_study.report.facts import Facts
 from longshore_study.report.forest import row_groups
 from longshore_study.report.labels import NO_BREAK, SELF_EXPLAINING, level_text, metric_title, naming, pattern_title
@@ -40,7 +40,7 @@ def _table(rows: Sequence[JudgedRow], margin: float) -> Element | None:
         return None
     row_factor = next((n for n in names.varying if n in SELF_EXPLAINING), names.varying[0])
     # `rows` are sorted by verdict, but a table of factors is read in the order of the levels.
-    ordered = sorted(rows, key=lambda row: [_rank(row.factors.get(name)) for name in names.varying])
+    ordered = sorted(rows, key=lambda row: [sortable(row.factors.get(name)) for name in names.varying])
     columns = list(dict.fromkeys(names.text(row.factors, without=[row_factor]) for row in ordered))
     cells = {
         (level_text(row_factor, row.factors[row_factor]), names.text(row.factors, without=[row_factor])): row
@@ -58,10 +58,6 @@ def _table(rows: Sequence[JudgedRow], margin: float) -> Element | None:
     pattern = pattern_title(rows[0].key.pattern)
     table = scroll_table(heads, body, f"changes of {pattern}", style="heat")
     return block(f"{pattern}: {metric_title(rows[0].key.metric)}", table)
-
-
-def _rank(value: object) -> tuple[float, str]:
-    return (number_in(value) or 0.0, str(value))
 
 
 def _broken_lines(text: str) -> Child:

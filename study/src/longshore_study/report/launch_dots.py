@@ -22,10 +22,8 @@ def side_style(index: int) -> tuple[str, str]:
     return SIDE_SHAPES[index % len(SIDE_SHAPES)], f"s{index % 8 + 1}"
 
 
-def launch_dots(facts: Facts, figures: Sequence[PlottedFigure]) -> Element | None:
+def launch_dots(facts: Facts, figures: Sequence[PlottedFigure]) -> Element:
     """REQUIRES: all figures have the same pattern, metric and unit."""
-    if not figures:
-        return None
     keyed = by_key(figures)
     bounds = {key: bound for key, group in keyed.items() if (bound := bound_for(facts, group)) is not None}
     values = [f.value for f in figures]
@@ -34,11 +32,24 @@ def launch_dots(facts: Facts, figures: Sequence[PlottedFigure]) -> Element | Non
     scale = for_figures([*values, *(bound.value for bound in drawn_bounds.values())])
     names = naming(group[0].factors for group in keyed.values())
     groups = sorted(keyed.values(), key=median_value, reverse=figures[0].better != "lower")
+    shown_as = quantity(figures[0].unit, [scale.high])
+    axis = titled(f"{metric_title(figures[0].metric)}, {shown_as.name}", scale)
+    heads: list[tuple[str, Child]] = [
+        ("name", "Variant"),
+        ("plot", named_axis(axis, scale.ticks(shown_as.tick))),
+        ("median number", f"Median {shown_as.name}"),
+        ("spread number", "Range"),
+        ("launches number", "Launches"),
+    ]
+
+    def table(some: Sequence[Sequence[PlottedFigure]]) -> Element:
+        return dots_table(facts, heads, [_row(facts, group, names, scale, drawn_bounds) for group in some])
+
     return block(
         "Launches as dots",
         remark(_explanation(figures, names, bounds, drawn_bounds)),
         _legend(facts, figures) if len(facts.sides) > 1 else None,
-        folded(groups, "slower variant", lambda some: _table(facts, some, names, scale, drawn_bounds)),
+        folded(groups, "slower variant", table),
         level=4,
     )
 
@@ -68,26 +79,6 @@ def _legend(facts: Facts, figures: Sequence[PlottedFigure]) -> Element:
         hollow = all(f.imported for f in figures if f.side == side)
         entries.append((shape, f"{style} open" if hollow else style, side))
     return legend(entries)
-
-
-def _table(
-    facts: Facts,
-    groups: Sequence[Sequence[PlottedFigure]],
-    names: Naming,
-    scale: Scale,
-    bounds: Mapping[FigureKey, Bound],
-) -> Element:
-    first = groups[0][0]
-    shown_as = quantity(first.unit, [scale.high])
-    axis = titled(f"{metric_title(first.metric)}, {shown_as.name}", scale)
-    heads: list[tuple[str, Child]] = [
-        ("name", "Variant"),
-        ("plot", named_axis(axis, scale.ticks(shown_as.tick))),
-        ("median number", f"Median {shown_as.name}"),
-        ("spread number", "Range"),
-        ("launches number", "Launches"),
-    ]
-    return dots_table(facts, heads, [_row(facts, group, names, scale, bounds) for group in groups])
 
 
 def dots_table(facts: Facts, heads: Sequence[tuple[str, Child]], rows: Sequence[Element]) -> Element:

@@ -31,9 +31,7 @@ def predictions_section(facts: Facts) -> Element | None:
         _block(f"{pattern_title(pattern)}: {side}, {session}", [row for _, row in members])
         for (side, session, pattern, _), members in groups.items()
     ]
-    if not blocks:
-        return None
-    return section("predictions", "Measured and predicted", remark(INTRODUCTION), blocks)
+    return section("predictions", "Measured and predicted", remark(INTRODUCTION), blocks) if blocks else None
 
 
 def _block(title: str, rows: Sequence[Prediction]) -> Element:

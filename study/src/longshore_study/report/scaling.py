@@ -27,10 +27,8 @@ def scaling_section(facts: Facts) -> Element | None:
         measured = Measurements(figures=list(facts.of_side(side.name)))
         for curve in scaling.curves_of(side.launches, measured):
             by_axes.setdefault((curve.pattern, curve.axis, curve.unit), []).append((side.name, curve))
-    if not by_axes:
-        return None
     blocks = [_block(facts, members) for members in by_axes.values()]
-    return section("scaling", "Scaling", blocks)
+    return section("scaling", "Scaling", blocks) if blocks else None
 
 
 def _block(facts: Facts, members: Sequence[SideCurve]) -> Element:

@@ -49,8 +49,8 @@ def _machines(facts: Facts) -> Element:
         ranks = [n for launch in launches if isinstance(n := (launch.header or {}).get("ranks"), int)]
         files = {str(((launch.header or {}).get("simulated") or {}).get("file", "")) for launch in launches}
         real = [number for launch in launches if (number := number_in(launch.envelope, "seconds")) is not None]
-        texts = (", ".join(sorted(Path(file).name for file in files if file)), plain_number(max(ranks, default=0)))
-        rows.append((machine, texts[0], str(len(launches)), texts[1], seconds(sum(real)) if real else "–"))
+        names, most = ", ".join(sorted(Path(file).name for file in files if file)), plain_number(max(ranks, default=0))
+        rows.append((machine, names, str(len(launches)), most, seconds(sum(real)) if real else "–"))
     heads = ("Machine", "File", "Launches", "Most ranks", "Real time of all launches")
     return scroll_table(heads, rows, "simulated machines")
 
