@@ -90,16 +90,14 @@ def _row(
 ) -> Element:
     sides = [(i, sorted((f for f in group if f.side == s), key=run_order)) for i, s in enumerate(facts.sides)]
     present = [(i, figures) for i, figures in sides if figures]
-    name = names.text(group[0].factors)
     shown_as = quantity(group[0].unit, [scale.high])
     marks: list[Child] = [grid(scale.ticks(plain_number))]
-    bound = bounds.get(group[0].identity)
-    if bound:
+    if bound := bounds.get(group[0].identity):
         marks.append(vertical(scale, bound.value, "bound"))
     for index, figures in present:
         dots = [Dot(f.value, tooltip(f), f.imported) for f in figures]
         marks += side_marks(dots, scale, index, len(sides), median_interval([f.value for f in figures]))
-    label = f"{name}: " + "; ".join(
+    label = f"{names.text(group[0].factors)}: " + "; ".join(
         f"{facts.sides[i]} median {figure(median_value(f), f[0].unit)}{_interval_text(f)} over "
         + counted(len(f), "launch", "launches")
         for i, f in present

@@ -23,7 +23,7 @@ from longshore_study.report.hosts import hosts_section
 from longshore_study.report.labels import pattern_title
 from longshore_study.report.launch_dots import launch_dots
 from longshore_study.report.marks import symbol_sheet
-from longshore_study.report.markup import Child, Element, Verbatim, element, section, to_text
+from longshore_study.report.markup import Element, Verbatim, element, section, to_text
 from longshore_study.report.predictions import predictions_section, side_by_side_section
 from longshore_study.report.provenance import provenance_section
 from longshore_study.report.scaling import scaling_section
@@ -103,9 +103,7 @@ def patterns_section(facts: Facts) -> Element | None:
 
 def _pattern(facts: Facts, pattern: str) -> Element:
     """Curves and dots for each metric, unit and kind of work."""
-    drawn: list[Child] = []
-    for group in facts.alike(pattern):
-        drawn += [*curves(facts, group), launch_dots(facts, group)]
+    drawn = [[*curves(facts, group), launch_dots(facts, group)] for group in facts.alike(pattern)]
     return element("div", element("h3", pattern_title(pattern)), drawn, id=f"pattern-{pattern}")
 
 
