@@ -19,14 +19,12 @@ from longshore_study.stats import effect, student
 from longshore_study.stats.effect import Effect
 from longshore_study.stats.verdict import Measured
 
-SCHEMA = 1
-
 
 def document(comparison: Comparison) -> dict[str, Any]:
     """The comparison, with all keys. `pulse` is None if the probe's noise was removed nowhere."""
     explained = comparison.pulse_explained
     return {
-        "schema": SCHEMA,
+        "schema": 1,
         "reference": comparison.reference.name,
         "new": comparison.new.name,
         "margin": comparison.margin,
@@ -48,7 +46,7 @@ def document(comparison: Comparison) -> dict[str, Any]:
 
 def document_of_levels(levels: FactorComparison) -> dict[str, Any]:
     comparisons = [document(comparison) for comparison in levels.comparisons]
-    return {"schema": SCHEMA, **attributes(levels, "factor baseline"), "comparisons": comparisons}
+    return {"schema": 1, **attributes(levels, "factor baseline"), "comparisons": comparisons}
 
 
 def row_document(row: JudgedRow) -> dict[str, Any]:

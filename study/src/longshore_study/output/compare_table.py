@@ -1,12 +1,11 @@
 """The tables that `longshore compare` prints on a terminal.
 
-To add a column, add an entry to COLUMNS, and take the number from compare/judged_row.py.
+To add a column, add an entry to `_columns`, and take the number from compare/judged_row.py.
 """
 
 import re
 import textwrap
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from longshore_study.base import terminal
@@ -65,15 +64,6 @@ _COLUMNS = 100  # of a title
 _FILE = re.compile(r"\S+\.jsonl(:\d+)?: ")  # the file of a launch, at the beginning of a problem
 
 
-@dataclass(frozen=True)
-class CompareColumn:
-    heading: Callable[[Comparison], str]
-    text: Callable[[JudgedRow], str]
-    shown: Callable[[Sequence[JudgedRow]], bool] = lambda _: True
-    """Whether a table of these rows has the column."""
-    right: bool = True
-
-
 def _differs_from_raw(row: JudgedRow) -> bool:
     return row.raw_ratio is not None and terminal.ratio_text(row.raw_ratio) != terminal.ratio_text(row.ratio)
 
@@ -87,19 +77,17 @@ def _verdict(row: JudgedRow) -> str:
     return f"{row.verdict} (would find {slowdown})"
 
 
-COLUMNS = (
-    CompareColumn(lambda comparison: comparison.reference.name, lambda row: terminal.number(row.reference_mean)),
-    CompareColumn(lambda comparison: comparison.new.name, lambda row: terminal.number(row.new_mean)),
-    CompareColumn(
-        lambda _: "raw ratio",
-        lambda row: terminal.ratio_text(row.raw_ratio),
-        shown=lambda rows: any(_differs_from_raw(row) for row in rows),
-    ),
-    CompareColumn(lambda _: "ratio", lambda row: terminal.ratio_text(row.ratio)),
-    CompareColumn(lambda _: "95 % interval", lambda row: terminal.interval(row.interval), right=False),
-    CompareColumn(lambda _: "verdict", _verdict, right=False),
-)
-"""The columns to the right of the factors that distinguish the rows."""
+def _columns(comparison: Comparison, rows: Sequence[JudgedRow]) -> list[tuple[str, Callable[[JudgedRow], str]]]:
+    """The columns to the right of the factors that distinguish the rows: heading and text."""
+    raw = ("raw ratio", lambda row: terminal.ratio_text(row.raw_ratio))
+    return [
+        (comparison.reference.name, lambda row: terminal.number(row.reference_mean)),
+        (comparison.new.name, lambda row: terminal.number(row.new_mean)),
+        *([raw] if any(_differs_from_raw(row) for row in rows) else []),
+        ("ratio", lambda row: terminal.ratio_text(row.ratio)),
+        ("95 % interval", lambda row: terminal.interval(row.interval)),
+        ("verdict", _verdict),
+    ]
 
 
 def render(comparison: Comparison, *, verbose: bool) -> None:
@@ -142,16 +130,16 @@ def title(rows: Sequence[JudgedRow], shared: dict[str, Any]) -> str:
 def _print_table(comparison: Comparison, rows: Sequence[JudgedRow], *, verbose: bool) -> None:
     described = [row.key.told for row in rows]
     shared, names = terminal.varying(described)
-    shown = [column for column in COLUMNS if column.shown(rows)]
-    headings = [column.heading(comparison) for column in shown]
+    columns = _columns(comparison, rows)
+    headings = [heading for heading, _ in columns]
     terminal.print_table(
         title(rows, shared),
         [*names, *headings],
         [
-            [*(terminal.factor(factors.get(name)) for name in names), *(column.text(row) for column in shown)]
+            [*(terminal.factor(factors.get(name)) for name in names), *(text(row) for _, text in columns)]
             for factors, row in zip(described, rows, strict=True)
         ],
-        right=[heading for heading, column in zip(headings, shown, strict=True) if column.right],
+        right=headings[:-2],
         styles=[row.verdict for row in rows],
     )
     print(_legend(rows))

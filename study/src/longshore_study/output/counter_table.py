@@ -5,9 +5,10 @@ from functools import partial
 from typing import Any
 
 from longshore_study.base import terminal, texts
+from longshore_study.base.groups import grouped
 from longshore_study.base.json_values import attributes
 from longshore_study.metrics.counters import COUNTED, HARDWARE, PHASE_SECONDS, CounterSummary, Phase
-from longshore_study.output.rows import grouped_by, print_parts, print_rows
+from longshore_study.output.rows import grouped_by, print_parts, print_rows, scaled
 
 _SECONDS = ("waited mean", "waited max")
 _PHASE_COLUMNS: dict[str, Callable[[Phase], str]] = {
@@ -15,7 +16,7 @@ _PHASE_COLUMNS: dict[str, Callable[[Phase], str]] = {
     **{kind: partial(lambda kind, phase: _seconds(phase.seconds[kind]), kind) for kind in PHASE_SECONDS},
     "waited": lambda phase: _seconds(phase.waited),
     "messages": lambda phase: terminal.number(phase.messages),
-    "wire MB": lambda phase: _scaled(phase.wire_bytes, 1e-6),
+    "wire MB": lambda phase: scaled(phase.wire_bytes, 1e-6),
 }
 
 
@@ -35,8 +36,7 @@ def document(summaries: Sequence[CounterSummary]) -> dict[str, Any]:
                         "phase": phase.name,
                         "seconds": dict(phase.seconds),
                         "waited_seconds": phase.waited,
-                        "messages": phase.messages,
-                        "wire_bytes": phase.wire_bytes,
+                        **attributes(phase, "messages wire_bytes"),
                     }
                     for phase in summary.phases
                 ],
@@ -56,8 +56,9 @@ def render(summaries: Sequence[CounterSummary]) -> None:
         }
         if columns:
             print_rows(f"{where}, of one operation, all ranks together", members, columns)
-            for reason, events in _reasons(members).items():
-                print(f"no {', '.join(events)}: {reason}")
+            why_not = dict.fromkeys(pair for summary in members for pair in summary.why_not.items())
+            for reason, pairs in grouped(why_not, lambda pair: pair[1]).items():
+                print(f"no {', '.join(event for event, _ in pairs)}: {reason}")
             print()
         if phases := [phase for summary in members for phase in summary.phases]:
             known = {name: text for name, text in _PHASE_COLUMNS.items() if {text(phase) for phase in phases} != {"-"}}
@@ -66,22 +67,9 @@ def render(summaries: Sequence[CounterSummary]) -> None:
             print()
 
 
-def _reasons(members: Sequence[CounterSummary]) -> dict[str, list[str]]:
-    reasons: dict[str, list[str]] = {}
-    for summary in members:
-        for event, reason in summary.why_not.items():
-            if event not in reasons.setdefault(reason, []):
-                reasons[reason].append(event)
-    return reasons
-
-
 def _number(summary: CounterSummary, name: str) -> str:
-    return _scaled(summary.numbers.get(name), 1e3 if name in _SECONDS else 1.0)
+    return scaled(summary.numbers.get(name), 1e3 if name in _SECONDS else 1.0)
 
 
 def _seconds(value: float | None) -> str:
     return "-" if value is None else texts.seconds(value)
-
-
-def _scaled(value: float | None, factor: float) -> str:
-    return terminal.number(None if value is None else value * factor)

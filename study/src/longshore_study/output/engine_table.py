@@ -6,7 +6,7 @@ from typing import Any
 from longshore_study.base import terminal
 from longshore_study.base.json_values import attributes
 from longshore_study.metrics.engines import PERCENTILES, EngineSummary, Hop
-from longshore_study.output.rows import grouped_by, print_parts
+from longshore_study.output.rows import grouped_by, print_parts, scaled
 
 _HOP_COLUMNS: dict[str, Callable[[Hop], str]] = {
     "direction": lambda hop: hop.direction,
@@ -62,7 +62,6 @@ def _times(summary: EngineSummary, levels: list[str]) -> list[list[str]]:
     first_columns = [*levels, terminal.number(summary.seconds * 1e3), *(f"{share:.0%}" for share in summary.shares)]
     rows: list[list[str]] = []
     for direction, latency in summary.latency.items():
-        seconds = [latency.seconds.get(name) for name in PERCENTILES]
-        texts = [terminal.number(None if value is None else value * 1e6) for value in seconds]
+        texts = [scaled(latency.seconds.get(name), 1e6) for name in PERCENTILES]
         rows.append([*(first_columns if not rows else [""] * len(first_columns)), direction, *texts])
     return rows or [[*first_columns, "", *["-"] * len(PERCENTILES)]]

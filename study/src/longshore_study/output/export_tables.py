@@ -14,7 +14,6 @@ from longshore_study.base.errors import LongshoreError
 Row = dict[str, Any]
 _MAX_TEMPLATES = 10_000
 FORMATS = ("csv", "json", "jsonl", "markdown", "latex", "parquet")
-_SCHEMA = 1
 
 
 def columns_of(rows: Sequence[Row], first: Sequence[str] = ()) -> list[str]:
@@ -45,7 +44,7 @@ def write_lines(rows: Iterable[tuple[Row, Row]], form: str, first: Sequence[str]
     belongs to this row alone. The second parts of all rows have the same columns.
     """
     if form == "json":
-        out.write(f'{{"schema":{_SCHEMA},"rows":[')
+        out.write('{"schema":1,"rows":[')
         lines = (json.dumps({**shared, **own}, ensure_ascii=False) for shared, own in rows)
         out.writelines((",\n" if number else "\n") + line for number, line in enumerate(lines))
         out.write("]}\n")

@@ -5,9 +5,8 @@ from typing import Any
 
 from longshore_study.analyses.guard import CANNOT_TELL, IMPROVED, REGRESSED, UNCONFIRMED, Finding
 from longshore_study.base import terminal
+from longshore_study.base.json_values import attributes
 from longshore_study.metrics.launch_metrics import names_of
-
-SCHEMA = 1
 
 
 def subject(finding: Finding) -> str:
@@ -31,9 +30,8 @@ def suspicion(finding: Finding) -> str:
 
 def document(finding: Finding) -> dict[str, Any]:
     return {
-        "schema": SCHEMA,
-        "verdict": finding.verdict,
-        "reference": list(finding.reference),
+        "schema": 1,
+        **attributes(finding, "verdict reference"),
         "margin": finding.comparison.margin if finding.comparison else None,
         "machine": finding.machine,
         "rows": [
@@ -43,8 +41,7 @@ def document(finding: Finding) -> dict[str, Any]:
             }
             for row in finding.rows
         ],
-        "confirmed_by": finding.confirmed_by,
-        "reasons": list(finding.reasons),
+        **attributes(finding, "confirmed_by reasons"),
     }  # fmt: skip
 
 

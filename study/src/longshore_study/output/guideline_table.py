@@ -9,12 +9,10 @@ from longshore_study.compare.guideline_check import BROKEN, STATISTIC, Guideline
 from longshore_study.metrics.launch_metrics import unit_of_whom
 from longshore_study.store.selection import heading
 
-SCHEMA = 1
-
 
 def document(findings: GuidelineFindings) -> dict[str, Any]:
     return {
-        "schema": SCHEMA,
+        "schema": 1,
         "tag": findings.side.name,
         "statistic": STATISTIC,
         "rows": [row_document(row) for row in findings.rows],

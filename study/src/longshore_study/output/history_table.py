@@ -1,7 +1,7 @@
 """The output of `longshore history`: JSON, or tables and a sentence per change."""
 
 import math
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
@@ -13,7 +13,6 @@ from longshore_study.metrics.launch_metrics import Key, names_of, unit_of_whom
 from longshore_study.stats.change_points import DRIFT, MIN_SESSIONS, ChangePoint
 from longshore_study.study_file.events import Event
 
-SCHEMA = 1
 _BARS = "▁▂▃▄▅▆▇█"
 _MAX_BARS = 40
 _LEAST_SPAN = math.log(1.1)  # of the bars, above and below their middle
@@ -23,7 +22,7 @@ _MAX_LINES = 6  # for changes between the same two sessions
 
 def document(table: HistoryTable, events: Sequence[Event]) -> dict[str, Any]:
     return {
-        "schema": SCHEMA,
+        "schema": 1,
         "margin": table.margin,
         "statistic": STATISTIC,
         "events": [attributes(event, "date text factors") for event in events],
@@ -93,11 +92,9 @@ def _style(change: ChangePoint) -> str:
 
 def sessions_of_several_tags(table: HistoryTable) -> set[str]:
     """The names of sessions that several tags have, so that a text must also name the tag."""
-    tags: dict[str, set[str]] = defaultdict(set)
-    for row in table.rows:
-        for point in row.points:
-            tags[point.session].add(point.tag)
-    return {session for session, of_session in tags.items() if len(of_session) > 1}
+    tagged = {(point.session, point.tag) for row in table.rows for point in row.points}
+    counts = Counter(session for session, _ in tagged)
+    return {session for session, tags in counts.items() if tags > 1}
 
 
 def _changes(row: HistoryRow, of_several: Collection[str]) -> str:

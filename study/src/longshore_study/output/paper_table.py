@@ -48,9 +48,9 @@ def _table(
 ) -> str:
     shared, varying = terminal.varying([_factors(figure) for figure in figures])
     down = [name for name in rows or varying if name != column]
-    levels = {name: _order(figures, name, launches) for name in (*down, *([column] if column else []))}
-    scale = _MILLION if max(figure.value for figure in figures) >= _MILLION else 1.0
     asked = [*down, *([column] if column else [])]
+    levels = {name: _order(figures, name, launches) for name in asked}
+    scale = _MILLION if max(figure.value for figure in figures) >= _MILLION else 1.0
     cells = grouped(figures, lambda f: tuple(terminal.levels(_factors(f), asked)))
     for members in cells.values():
         if merged := [name for name in terminal.varying([_factors(f) for f in members])[1] if name not in asked]:
@@ -94,7 +94,6 @@ def _latex(title: str, note: str, head: Sequence[str], down: int, body: Sequence
 
 
 def _order(figures: Sequence[Figure], name: str, launches: Sequence[Launch]) -> list[str]:
-    """The texts of the levels in their order."""
     found = [factors[name] for figure in figures if name in (factors := _factors(figure))]
     absent = [""] if len(found) < len(figures) else []
     return [*map(terminal.factor, in_order(found, name, launches)), *absent]

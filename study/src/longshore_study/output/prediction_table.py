@@ -7,7 +7,7 @@ from typing import Any
 from longshore_study.analyses.predictions import CLOSE, Prediction
 from longshore_study.base import terminal
 from longshore_study.base.json_values import attributes
-from longshore_study.output.rows import grouped_by, print_rows
+from longshore_study.output.rows import grouped_by, print_rows, scaled
 
 
 def document(rows: Sequence[Prediction]) -> dict[str, Any]:
@@ -38,15 +38,12 @@ def render(rows: Sequence[Prediction]) -> None:
     for (study, tag, session, pattern, phase), members in grouped_by(rows, "study tag session pattern phase").items():
         predicted = [row for row in members if row.ratio is not None]
         if predicted:
-            _print_predicted(f"{heading(study, tag, session)}: {pattern}, phase {phase}", predicted)
+            title = f"{terminal.side(study, tag)}, session {session}: {pattern}, phase {phase}"
+            _print_predicted(title, predicted)
             print(f"{close_sentence(predicted)}\n")
         reasons = Counter(row.why_not for row in members if row.why_not is not None)
         for reason, count in reasons.items():
             print(f"no prediction of {terminal.count(count, 'variant')}: {reason}")
-
-
-def heading(study: str, tag: str, session: str) -> str:
-    return terminal.side(study, tag) + f", session {session}"
 
 
 def close_sentence(rows: Sequence[Prediction]) -> str:
@@ -61,16 +58,12 @@ def close_sentence(rows: Sequence[Prediction]) -> str:
 
 def _print_predicted(title: str, rows: Sequence[Prediction]) -> None:
     columns: dict[str, Callable[[Prediction], str]] = {
-        "measured ms": lambda row: _milliseconds(row.measured),
-        "all begun ms": lambda row: _milliseconds(row.begun),
-        "predicted ms": lambda row: _milliseconds(row.predicted),
+        "measured ms": lambda row: scaled(row.measured, 1e3),
+        "all begun ms": lambda row: scaled(row.begun, 1e3),
+        "predicted ms": lambda row: scaled(row.predicted, 1e3),
         "predicted/measured": lambda row: terminal.ratio_text(row.ratio),
         "close": lambda row: "yes" if row.close else "no",
     }
     for part in dict.fromkeys(part for row in rows for part in row.parts):
-        columns[f"{part} ms"] = lambda row, part=part: _milliseconds(row.parts.get(part))  # type: ignore[misc]
+        columns[f"{part} ms"] = lambda row, part=part: scaled(row.parts.get(part), 1e3)  # type: ignore[misc]
     print_rows(title, rows, columns, left=("close",))
-
-
-def _milliseconds(seconds: float | None) -> str:
-    return terminal.number(None if seconds is None else seconds * 1e3)

@@ -21,6 +21,11 @@ def grouped_by(rows: Iterable[R], names: str) -> dict[tuple[Any, ...], list[R]]:
     return groups.grouped(rows, lambda row: tuple(getattr(row, name) for name in names.split()))
 
 
+def scaled(value: float | None, factor: float) -> str:
+    """The text of a number in a smaller unit."""
+    return terminal.number(None if value is None else value * factor)
+
+
 def print_rows(
     title: str, rows: Sequence[F], columns: Mapping[str, Callable[[F], str]], *, left: Collection[str] = ()
 ) -> None:

@@ -58,27 +58,23 @@ def _gain_document(gain: Contrast | None) -> dict[str, Any] | None:
     return attributes(gain, "ratio interval units design why_no_interval") if gain else None
 
 
-class Notes:
-    """Numbered notes: a cell shows the number, and the text stands below the table."""
+Notes = dict[str, int]
+"""Texts below a table, with their numbers, which cells show."""
 
-    def __init__(self) -> None:
-        self.texts: list[str] = []
 
-    def mark(self, text: str) -> str:
-        if text not in self.texts:
-            self.texts.append(text)
-        return f"[{self.texts.index(text) + 1}]"
+def note_number(text: str, notes: Notes) -> int:
+    return notes.setdefault(text, len(notes) + 1)
 
 
 def render(tables: Sequence[StepTable]) -> None:
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else MAX_WIDTH
     for table in tables:
-        notes = Notes()
+        notes: Notes = {}
         for indices in split_to_fit(table, partial(_width, table), width):
             title, columns, rows = _grid(table, indices, notes)
             terminal.print_table(title, columns, rows, right=columns[1:])
             print()
-        for number, text in enumerate(notes.texts, 1):
+        for text, number in notes.items():
             print(f"[{number}] {text}")
         for line in legend(table):
             print(line)
@@ -132,7 +128,7 @@ def column_order(names: Iterable[str]) -> list[str]:
 
 
 def _width(table: StepTable, indices: Sequence[int]) -> int:
-    _, columns, rows = _grid(table, indices, Notes())
+    _, columns, rows = _grid(table, indices, {})
     return sum(max(map(len, column)) + 2 for column in zip(columns, *rows, strict=True))
 
 
@@ -167,14 +163,14 @@ def overall(table: StepTable, column: int) -> Contrast | None:
 def _cell_text(cell: StepCell, notes: Notes) -> str:
     if cell.value is None:
         why = cell.why or ""
-        return f"{why.partition(':')[0] if ':' in why else '-'} {notes.mark(why)}"
+        return f"{why.partition(':')[0] if ':' in why else '-'} [{note_number(why, notes)}]"
     text = f"{cell.value:#.3g}".rstrip(".") if cell.value < 1000 else f"{cell.value:.0f}"
     if cell.no_change:
         text += " ="
     elif cell.gain:
         text += f" {_gain_text(cell.gain)}"
     if cell.doubts:
-        text += f" invalid? {notes.mark('; '.join(cell.doubts))}"
+        text += f" invalid? [{note_number('; '.join(cell.doubts), notes)}]"
     return text
 
 

@@ -1,11 +1,11 @@
 """The output of `longshore show`: JSON, or tables with a line per variant, the best marked."""
 
-from collections import defaultdict
 from collections.abc import Sequence
 from statistics import median
 from typing import Any
 
 from longshore_study.base import terminal
+from longshore_study.base.groups import grouped
 from longshore_study.base.json_values import attributes
 from longshore_study.base.near_and_far import nanoseconds
 from longshore_study.metrics.launch_metrics import Measurements, unit_of_whom
@@ -125,11 +125,7 @@ def _cores(row: VariantRow) -> str:
 
 def _print_absent(measured: Measurements, *, verbose: bool) -> None:
     """Prints the number of variants without a figure by reason; with `verbose`, each of them."""
-    reasons: dict[str, list[str]] = defaultdict(list)
-    for key, reason in measured.absent.items():
-        reasons[reason].append(f"{key.pattern} {terminal.factors({**key.cell, **key.variant})}")
-    for reason, members in reasons.items():
+    for reason, members in grouped(measured.absent.items(), lambda absent: absent[1]).items():
         print(f"no figure of {terminal.count(len(members), 'variant')}: {reason}")
-        if verbose:
-            for member in members:
-                print(f"    {member}")
+        for key, _ in members if verbose else ():
+            print(f"    {key.pattern} {terminal.factors({**key.cell, **key.variant})}")

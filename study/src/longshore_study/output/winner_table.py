@@ -77,8 +77,7 @@ def render(store: Store, name: str, session: str | None = None, *, verbose: bool
 
 
 def _print_patterns(ranked: Sequence[RankedVariant], *, verbose: bool) -> None:
-    for pattern in dict.fromkeys(entry.pattern for entry in ranked):
-        entries = [entry for entry in ranked if entry.pattern == pattern]
+    for pattern, entries in grouped(ranked, lambda entry: entry.pattern).items():
         shown = [entry for entry in entries if verbose or entry.rank <= _MAX_SHOWN]
         _print_pattern(pattern, shown)
         if len(shown) < len(entries):

@@ -18,7 +18,7 @@ def attribution_section(facts: Facts) -> Element | None:
         "cause: 'longshore attribute' writes a study that tests it."
     )
     unexplained = len(attribution.unexplained)
-    rules = element("ol", [_rule(attribution, rule) for rule in attribution.rules], class_="rules associations")
+    rules = element("ol", [_rule(attribution, rule) for rule in attribution.rules], class_="rules")
     rest = element("p", f"{counted(unexplained, 'changed figure')} not explained by these.") if unexplained else None
     return section("associated", "Associated with", remark(note), rules, rest)
 

@@ -36,7 +36,7 @@ def best_section(facts: Facts) -> Element:
         "section",
         element("p", solo_sentence(facts), class_="verdict"),
         [_table(facts, best), _legend([choice for _, choice in best])] if best else None,
-        [element("p", text, class_="lead") for text in _details(facts)],
+        [element("p", text) for text in _details(facts)],
         _next(facts),
         id="verdict",
     )
@@ -184,11 +184,7 @@ def _details(facts: Facts) -> list[str]:
     elif checked:
         text += f"; all {checked} checked results are right"
     hint = "Nothing is judged here: “longshore report --compare REF NEW” judges one tag against another."
-    return [text + ".", *_undecided(facts), *([hint] if len(facts.sides) > 1 else [])]
-
-
-def _undecided(facts: Facts) -> list[str]:
     winners = fastest(facts)
     unclear = sum(not w.separated and w.best.pattern != CONTROL for w in winners)
-    text = f"{unclear} of {counted(len(winners), 'winner')} within noise of the runner-up (marked “close” below)."
-    return [text] if unclear else []
+    close = f"{unclear} of {counted(len(winners), 'winner')} within noise of the runner-up (marked “close” below)."
+    return [text + ".", *([close] if unclear else []), *([hint] if len(facts.sides) > 1 else [])]

@@ -3,12 +3,14 @@ at the speed that control measured for data of this size (metrics/memory_bound.p
 have the speed of main memory alone, which a figure whose data lie in a cache can exceed.
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any
 
+from longshore_study.base.groups import grouped
 from longshore_study.base.texts import quantity
-from longshore_study.metrics.memory_bound import MemorySpeeds, median_speeds, share_of_bound
+from longshore_study.metrics.memory_bound import median_speeds, share_of_bound
 from longshore_study.patterns import CONTROL, LAUNCHED_ALIKE, PATTERNS
 from longshore_study.report.facts import Facts, PlottedFigure
 
@@ -24,44 +26,37 @@ class Bound:
 
 def bounds_text(bounds: Collection[Bound]) -> str:
     """The meaning of the drawn bounds, with their value or range."""
-    low, high = min(bounds, key=_value), max(bounds, key=_value)
+    values = [bound.value for bound in bounds]
+    low, high = min(values), max(values)
     where = "at the size of the data" if all(bound.by_size for bound in bounds) else "from main memory"
     name = f"the measured memory copy {where}"
     if any(bound.between_nodes for bound in bounds):
         name += ", between nodes also the measured network"
-    shown_as = quantity(high.unit, [high.value])
+    shown_as = quantity(next(iter(bounds)).unit, [high])
     # A smaller difference is noise in the measured memory copy.
-    if high.value > 1.02 * low.value:
-        ends = f"{shown_as.number(low.value)} to {shown_as.text(high.value)}"
-        return f"{name}, {ends} depending on launch and work"
-    return f"{name}, here {shown_as.text(low.value)}"
+    if high > 1.02 * low:
+        return f"{name}, {shown_as.number(low)} to {shown_as.text(high)} depending on launch and work"
+    return f"{name}, here {shown_as.text(low)}"
 
 
 def bound_for(facts: Facts, figures: Iterable[PlottedFigure]) -> Bound | None:
     """The highest bound of figures that are drawn together, so that none is above it by mistake."""
     distinct = {(f.side, f.pattern, f.unit, str(_bounding_levels(f))): f for f in figures}
     bounds = [bound for f in distinct.values() if (bound := _bound(facts, f)) is not None]
-    return max(bounds, key=_value, default=None)
-
-
-def _value(bound: Bound) -> float:
-    return bound.value
+    return max(bounds, key=attrgetter("value"), default=None)
 
 
 def _bound(facts: Facts, f: PlottedFigure) -> Bound | None:
     if f.pattern == CONTROL or not f.main:
         return None
-    copies: dict[tuple[str, str], list[MemorySpeeds]] = {}
-    for control in facts.of_pattern(CONTROL):
-        if control.side == f.side and control.speeds is not None and _launched_alike(control.factors, f.factors):
-            copies.setdefault((control.cell_id, control.session), []).append(control.speeds)
+    controls = [control for control in facts.of_pattern(CONTROL) if _bounds(control, f)]
     bounds = []
-    for of_session in copies.values():
-        speeds = median_speeds(of_session)
+    for of_session in grouped(controls, lambda control: (control.cell_id, control.session)).values():
+        speeds = median_speeds(control.speeds for control in of_session if control.speeds)
         share = share_of_bound(f.pattern, 1.0, _levels(f), f.nodes, speeds)
         if share:
             bounds.append(Bound(1 / share, f.unit, speeds.by_size, bool(f.traffic_levels.get("offnode_bytes"))))
-    return max(bounds, key=_value, default=None)
+    return max(bounds, key=attrgetter("value"), default=None)
 
 
 def _bounding_levels(f: PlottedFigure) -> list[Any]:
@@ -74,6 +69,8 @@ def _levels(f: PlottedFigure) -> dict[str, Any]:
     return {**f.factors, **f.traffic_levels}
 
 
-def _launched_alike(control: Mapping[str, Any], factors: Mapping[str, Any]) -> bool:
-    """Whether a control bounds a figure: all factors of the launch that both have must be equal."""
-    return all(control[k] == factors[k] for k in LAUNCHED_ALIKE if k in control and k in factors)
+def _bounds(control: PlottedFigure, f: PlottedFigure) -> bool:
+    """All factors of the launch that both have must be equal."""
+    shared = [name for name in LAUNCHED_ALIKE if name in control.factors and name in f.factors]
+    same = all(control.factors[name] == f.factors[name] for name in shared)
+    return control.speeds is not None and control.side == f.side and same

@@ -6,13 +6,12 @@ from datetime import UTC, datetime
 from typing import Any
 
 from longshore_study.base.groups import grouped
-from longshore_study.report.facts import Factors, Facts, PlottedFigure, by_key, frozen
-from longshore_study.report.labels import level_text, naming, pattern_title, value_text
+from longshore_study.report.facts import Factors, Facts, by_key, frozen
+from longshore_study.report.labels import level_text, levels_text, naming, pattern_title, value_text
 from longshore_study.report.markup import Child, Element, element, section
 from longshore_study.report.tables import folded, scroll_table
 from longshore_study.store.selection import heading
 
-ROWS_SHOWN = 30
 NUMBERS = ("Launches", "Failed", "Variants")
 
 
@@ -45,13 +44,13 @@ def coverage_section(facts: Facts) -> Element:
     lines = absences(facts)
     listed: Child = element("p", "Nothing failed, was skipped or is missing on one side.")
     if lines:
-        listed = folded(lines, ROWS_SHOWN, "more line", lambda some: _table(some, with_side=len(facts.sides) > 1))
+        listed = folded(lines, "more line", lambda some: _table(some, with_side=len(facts.sides) > 1), shown=30)
     return section("missing", "What is there, and what is missing", _sessions(facts), listed)
 
 
 def _failed(facts: Facts) -> Iterable[Absence]:
     for side, launch in facts.failed:
-        cell = ", ".join(level_text(k, v) for k, v in launch.cell.items() if k not in ("pattern", "program"))
+        cell = levels_text({k: v for k, v in launch.cell.items() if k not in ("pattern", "program")})
         pattern = str(launch.cell.get("pattern") or launch.cell.get("program") or "")
         reason = (launch.problem or "").replace(str(launch.path), launch.path.name)
         yield Absence("failed", pattern, cell, side, reason)
@@ -61,7 +60,7 @@ def _invalid(facts: Facts) -> Iterable[Absence]:
     """One line for each variant that was above its bound, with the reason of its first launch."""
     first_figures = {(f.side, f.identity): f for f in reversed(facts.main_figures) if f.why_implausible}
     for f in reversed(first_figures.values()):
-        yield Absence("invalid?", f.pattern, _all_factors(f), f.side, f.why_implausible or "")
+        yield Absence("invalid?", f.pattern, levels_text(f.factors), f.side, f.why_implausible or "")
 
 
 def _skipped(facts: Facts) -> Iterable[Absence]:
@@ -78,7 +77,7 @@ def _levels(variants: Sequence[dict[str, Any]]) -> str:
     """The levels that occur, grouped by factor: "waitall, persistent × halo 1, 2"."""
     names = naming(variants)
     if not names.varying:
-        return ", ".join(level_text(k, v) for k, v in variants[0].items())
+        return levels_text(variants[0])
     parts = []
     for name in names.varying:
         levels = list(dict.fromkeys(value_text(v[name]) for v in variants if name in v))
@@ -103,11 +102,7 @@ def _missing(facts: Facts) -> Iterable[Absence]:
         for side in facts.sides:
             if side not in present:
                 reason = "measured only in " + ", ".join(sorted(present))
-                yield Absence("missing", group[0].pattern, _all_factors(group[0]), side, reason)
-
-
-def _all_factors(f: PlottedFigure) -> str:
-    return ", ".join(level_text(k, v) for k, v in f.factors.items())
+                yield Absence("missing", group[0].pattern, levels_text(group[0].factors), side, reason)
 
 
 def _sessions(facts: Facts) -> Element:

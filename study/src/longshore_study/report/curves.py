@@ -3,7 +3,7 @@ numeric factors. scaling.py draws curves over ranks and nodes."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 from longshore_study.analyses.scaling import AXES, following_factors
@@ -16,7 +16,7 @@ from longshore_study.report.facts import Facts, PlottedFigure, by_key, median_va
 from longshore_study.report.labels import metric_title, naming
 from longshore_study.report.marks import Axes
 from longshore_study.report.markup import Element, block, remark
-from longshore_study.report.panels import Panel, SeriesPoint, arranged, curve_legend, draw_panel, small_multiples
+from longshore_study.report.panels import Panel, SeriesPoint, arranged, curve_legend, small_multiples
 from longshore_study.report.scales import Scale, for_figures, log_around, titled
 
 SIZES = {
@@ -34,15 +34,10 @@ def size_factors(figures: Sequence[PlottedFigure]) -> list[str]:
     launches, then all others. Of factors that change together (nodes and ranks) only the first is
     used."""
     levels: dict[str, set[float]] = {}
-    not_numeric = set()
     for f in figures:
         for name, value in f.factors.items():
-            number = number_in(value)
-            if number is None or number <= 0:
-                not_numeric.add(name)
-            else:
-                levels.setdefault(name, set()).add(number)
-    names = [n for n, values in levels.items() if n not in not_numeric and len(values) > 1]
+            levels.setdefault(name, set()).add(number_in(value) or 0.0)  # 0 if it is no number
+    names = [n for n, values in levels.items() if min(values) > 0 and len(values) > 1]
     order = list(_sizes(figures))
     names.sort(key=lambda n: (order.index(n) if n in order else len(order), n))
     factors = [group[0].factors for group in by_key(figures).values()]
@@ -75,7 +70,6 @@ def scaled_over(figures: Sequence[PlottedFigure]) -> tuple[str, ...]:
 
 
 def panels(facts: Facts, figures: Sequence[PlottedFigure], factor: str) -> list[Panel]:
-    """The panels of figures over the size `factor`."""
     # Factors that the size determines do not distinguish panels.
     groups = list(by_key(figures).values())
     left_out = {factor} | numeric_following_factors(factor, [group[0].factors for group in groups])
@@ -90,19 +84,21 @@ def panels(facts: Facts, figures: Sequence[PlottedFigure], factor: str) -> list[
 
 
 def _bounds(facts: Facts, figures: Sequence[PlottedFigure], factor: str) -> tuple[tuple[float, Bound], ...]:
-    sized = grouped(figures, lambda f: number_in(f.factors[factor]) or 0.0)
-    bounds = [(size, bound_for(facts, group)) for size, group in sorted(sized.items())]
+    bounds = [(size, bound_for(facts, group)) for size, group in _by_size(figures, factor)]
     return tuple((size, bound) for size, bound in bounds if bound is not None)
 
 
 def _points(members: Sequence[PlottedFigure], factor: str) -> tuple[SeriesPoint, ...]:
-    sized = sorted(((number_in(f.factors[factor]) or 0.0, f) for f in members), key=lambda pair: pair[0])
     points = []
-    for size, group in groupby(sized, key=lambda pair: pair[0]):
-        same = [f for _, f in group]
+    for size, same in _by_size(members, factor):
         values = [f.value for f in same]
         points.append(SeriesPoint(size, median_value(same), min(values), max(values), len(values)))
     return tuple(points)
+
+
+def _by_size(figures: Sequence[PlottedFigure], factor: str) -> list[tuple[float, list[PlottedFigure]]]:
+    groups = grouped(figures, lambda f: number_in(f.factors[factor]) or 0.0)
+    return sorted(groups.items(), key=itemgetter(0))
 
 
 def _block(facts: Facts, figures: Sequence[PlottedFigure], factor: str) -> Element:
@@ -125,9 +121,9 @@ def _block(facts: Facts, figures: Sequence[PlottedFigure], factor: str) -> Eleme
     note += f" The dashed line is {bounds_text(bounds)}." if bounds else " No bound was measured."
     note += naming(rest).constant_note
     metric = metric_title(figures[0].metric)
-    multiples = small_multiples([draw_panel(axes, panel, metric) for panel in drawn])
     title = f"{metric.capitalize()} over {size_name}"
-    return block(title, remark(note), curve_legend(drawn), multiples, level=4, style="group")
+    multiples = small_multiples(axes, drawn, metric)
+    return block(title, remark(note), curve_legend(drawn), multiples, level=4)
 
 
 def size_scale(sizes: Sequence[float]) -> Scale:

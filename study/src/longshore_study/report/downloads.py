@@ -5,6 +5,7 @@ import gzip
 import json
 from typing import Any
 
+from longshore_study.base.json_values import attributes
 from longshore_study.base.texts import counted
 from longshore_study.compare.comparison import Comparison
 from longshore_study.output import compare_document, export_tables, guideline_table
@@ -48,7 +49,6 @@ def figure_rows(facts: Facts) -> list[dict[str, Any]]:
 
 
 def figures_csv(rows: list[dict[str, Any]]) -> bytes:
-    """The rows as CSV, with one column per factor."""
     factors = sorted({name for row in rows for name in row["factors"]})
     columns = (*FIGURE_COLUMNS, "simulated", *(f"factor_{name}" for name in factors))
     lines = [
@@ -95,13 +95,13 @@ def report_json(facts: Facts, rows: list[dict[str, Any]]) -> bytes:
         "simulated_rows": [compare_document.row_document(row) for row in facts.simulated_rows],
         "launches": [
             {
-                "study": x.study, "tag": x.tag, "session": x.session, "cell": x.cell, "launch_index": x.launch_index,
-                "position": x.position, "exit_status": x.exit_status, "problem": x.problem, "file": x.path.name,
-                "source": x.source, "header": x.header,
+                **attributes(launch, "study tag session cell launch_index position exit_status problem"),
+                "file": launch.path.name,
+                **attributes(launch, "source header"),
             }
-            for x in facts.all_launches
+            for launch in facts.all_launches
         ],
-    }  # fmt: skip
+    }
     text = json.dumps(document, ensure_ascii=False, separators=(",", ":"), default=str)
     return text.encode("utf-8", "replace")
 

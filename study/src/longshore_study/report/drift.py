@@ -13,6 +13,7 @@ from longshore_study.report.facts import Facts, PlottedFigure, by_key, median_va
 from longshore_study.report.labels import pattern_title
 from longshore_study.report.marks import Axes, chart, legend, line, mark, series_look
 from longshore_study.report.markup import Element, element, percent, remark, section
+from longshore_study.report.panels import panel_grid
 from longshore_study.report.scales import for_sequence, log_around
 
 
@@ -52,16 +53,13 @@ def trend(deviations: Sequence[LaunchDeviation]) -> float | None:
 def drift_section(facts: Facts) -> Element | None:
     margin = facts.comparison.margin if facts.comparison else DEFAULT_MARGIN
     charts = [panel for pattern in facts.patterns if (panel := _panel(facts, pattern, margin)) is not None]
-    if not charts:
-        nothing = (
-            "Nothing to show: drift needs at least two launches of a variant with their order of running recorded."
-        )
-        return section("drift", "Drift over run order", element("p", nothing, class_="empty"))
     note = (
         "Each mark is a launch: its figures relative to the median of the same variant in the same session "
         f"(above 1 is better). The band is ±{margin * 100:g} %. A slope means that the machine changed."
     )
-    return section("drift", "Drift over run order", remark(note), element("div", charts, class_="panels"))
+    nothing = "Nothing to show: drift needs at least two launches of a variant with their order of running recorded."
+    shown = [remark(note), panel_grid(charts)] if charts else element("p", nothing, class_="empty")
+    return section("drift", "Drift over run order", shown)
 
 
 def _panel(facts: Facts, pattern: str, margin: float) -> Element | None:

@@ -17,15 +17,12 @@ PARTS = (("moving items", "s1"), ("waiting for a slot", "s2"), ("waiting for ite
 
 
 def engines_section(facts: Facts) -> Element | None:
-    """The section, or None if no record has engines."""
     blocks = []
     for side in facts.stored_sides:
         by_pattern = grouped(engine_summaries(side.launches), lambda summary: summary.pattern)
         where = f": {side.name}" if len(facts.stored_sides) > 1 else ""
         blocks += [_block(pattern_title(pattern) + where, members) for pattern, members in by_pattern.items()]
-    if not blocks:
-        return None
-    return section("engines", "What the engines did", blocks)
+    return section("engines", "What the engines did", blocks) if blocks else None
 
 
 def _block(title: str, summaries: Sequence[EngineSummary]) -> Element:

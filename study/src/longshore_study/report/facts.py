@@ -86,7 +86,6 @@ class Facts:
 
     @property
     def sides(self) -> tuple[str, ...]:
-        """The names of the sides."""
         return tuple(side.name for side in self.stored_sides)
 
     @property
@@ -95,7 +94,6 @@ class Facts:
 
     @property
     def imported_from(self) -> list[str]:
-        """The programs whose output was imported."""
         return sorted({launch.source.removeprefix("import ") for launch in self.launches if launch.imported})
 
     @property
@@ -109,13 +107,12 @@ class Facts:
         return [(side, *absent) for side, measured in self.measured.items() for absent in measured.absent.items()]
 
     @cached_property
-    def main_measured(self) -> dict[str, list[Figure]]:
-        """The figures of the main metrics, by side."""
-        return {side: [f for f in measured.figures if f.main] for side, measured in self.measured.items()}
-
-    @cached_property
     def main_figures(self) -> tuple[PlottedFigure, ...]:
         return tuple(f for f in self.figures if f.main)
+
+    def of_side(self, side: str) -> list[PlottedFigure]:
+        """The figures of the main metrics of a side."""
+        return [f for f in self.main_figures if f.side == side]
 
     @cached_property
     def _by_pattern(self) -> dict[str, list[PlottedFigure]]:
@@ -133,8 +130,7 @@ class Facts:
     def ranked(self) -> dict[str, list[RankedVariant]]:
         """The ranked variants by side, without figures above bounds (coverage.py has these)."""
         return {
-            side: ranked_variants(f for f in figures if f.why_implausible is None)
-            for side, figures in self.main_measured.items()
+            side: ranked_variants(f for f in self.of_side(side) if f.why_implausible is None) for side in self.sides
         }
 
     @cached_property
@@ -172,7 +168,6 @@ def gather_facts(
 
 
 def _sides_of(sides: Sequence[Side], launches: Sequence[Launch]) -> list[Side]:
-    """The sides with only these launches."""
     chosen = {id(launch) for launch in launches}
     return [replace(side, launches=[launch for launch in side.launches if id(launch) in chosen]) for side in sides]
 

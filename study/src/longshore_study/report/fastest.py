@@ -12,7 +12,6 @@ from longshore_study.report.labels import naming, pattern_title
 from longshore_study.report.markup import Child, Element, element, remark, section
 from longshore_study.report.tables import folded, scroll_table
 
-ROWS_SHOWN = 20
 NUMBERS = ("Figure", "Lead", "Of the bound")
 
 
@@ -44,8 +43,8 @@ def fastest(facts: Facts) -> list[Winner]:
     """The winners, sorted so that the sides of the same work are neighbours."""
     winners: list[Winner] = []
     for side, ranked in facts.ranked.items():
-        for pattern in dict.fromkeys(entry.pattern for entry in ranked):
-            winners += _of_pattern(side, [entry for entry in ranked if entry.pattern == pattern])
+        for members in grouped(ranked, lambda entry: entry.pattern).values():
+            winners += _of_pattern(side, members)
     works = list(dict.fromkeys((w.best.pattern, w.problem) for w in winners))
     return sorted(
         winners, key=lambda w: (facts.patterns.index(w.best.pattern), works.index((w.best.pattern, w.problem)))
@@ -72,7 +71,7 @@ def fastest_section(facts: Facts) -> Element | None:
             "Per piece of work, the choice with the best median over launches. “Close” marks a winner that is "
             "not significantly better than the runner-up: the 95 % interval of their ratio includes 1."
         ),
-        folded(winners, ROWS_SHOWN, "more line", lambda some: _table(facts, some)),
+        folded(winners, "more line", lambda some: _table(facts, some), shown=20),
     )
 
 

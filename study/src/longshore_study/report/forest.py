@@ -30,7 +30,6 @@ from longshore_study.report.verdict_style import (
     shows_raw,
 )
 
-ROWS_SHOWN = 60
 # An interval from two sessions may span decades. The axis goes at most this factor beyond the
 # ratios; an arrow replaces the rest of the interval.
 INTERVAL_REACH = 3.0
@@ -88,9 +87,9 @@ def _filter(present: Sequence[str], count: int) -> Child:
         element("label", element("input", type="checkbox", checked=True, value=name), " ", name) for name in present
     ]
     text = element("label", "Find ", element("input", type="search", placeholder="persistent 4 ranks", size=18))
-    kinds, count_shown = boxes if len(present) > 1 else None, element("output", "", class_="count")
+    kinds, count_shown = boxes if len(present) > 1 else None, element("output", "")
     inner: list[Child] = [text, kinds, count_shown]
-    return element("form", inner, class_="filter scripted", hidden=True, aria_label="filter the rows")
+    return element("form", inner, class_="filter", hidden=True, aria_label="filter the rows")
 
 
 def _group(comparison: Comparison, rows: list[JudgedRow], scale: Scale) -> Element:
@@ -99,17 +98,6 @@ def _group(comparison: Comparison, rows: list[JudgedRow], scale: Scale) -> Eleme
     known = [v for row in rows for v in (row.reference_mean, row.new_mean) if v is not None]
     shown_as = quantity(rows[0].unit, known)
     metric = metric_title(rows[0].key.metric)
-    look = scale, shown_as
-    return block(
-        f"{pattern_title(rows[0].key.pattern)}: {metric}" + (f" ({shown_as.name})" if shown_as.name else ""),
-        remark(f"All: {names.constant_text}.") if names.constant else None,
-        folded(ordered, ROWS_SHOWN, "less remarkable row", lambda some: _table(comparison, some, names, look)),
-        style="group",
-    )
-
-
-def _table(comparison: Comparison, rows: Sequence[JudgedRow], names: Naming, look: tuple[Scale, Quantity]) -> Element:
-    scale, _ = look
     heads: list[tuple[str, Child]] = [
         ("name", "Variant"),
         ("reference number", comparison.reference.name),
@@ -118,11 +106,19 @@ def _table(comparison: Comparison, rows: Sequence[JudgedRow], names: Naming, loo
         ("ratio number", "Ratio [95 %]"),
         ("verdict", "Verdict"),
     ]
-    return strip_table(heads, [_row(comparison, row, names, look) for row in rows], "strips forest sortable")
+
+    def table(some: Sequence[JudgedRow]) -> Element:
+        cells = [_row(comparison, row, names, scale, shown_as) for row in some]
+        return strip_table(heads, cells, "strips forest sortable")
+
+    return block(
+        f"{pattern_title(rows[0].key.pattern)}: {metric}" + (f" ({shown_as.name})" if shown_as.name else ""),
+        remark(f"All: {names.constant_text}.") if names.constant else None,
+        folded(ordered, "less remarkable row", table, shown=60),
+    )
 
 
-def _row(comparison: Comparison, row: JudgedRow, names: Naming, look: tuple[Scale, Quantity]) -> Element:
-    scale, shown_as = look
+def _row(comparison: Comparison, row: JudgedRow, names: Naming, scale: Scale, shown_as: Quantity) -> Element:
     interval_text = f"[{ratio(row.interval[0])}, {ratio(row.interval[1])}]" if row.interval else ""
     ratios: list[Child] = [element("b", ratio(row.ratio)), " ", element("span", interval_text, class_="interval-text")]
     if shows_raw(row):

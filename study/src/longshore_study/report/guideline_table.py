@@ -7,12 +7,11 @@ from longshore_study.base.texts import counted, quantity, ratio_in_words
 from longshore_study.compare.estimate import metric_ratios
 from longshore_study.compare.guideline_check import GuidelineRow
 from longshore_study.report.facts import Facts
-from longshore_study.report.labels import Naming, level_text, naming, pattern_title
+from longshore_study.report.labels import Naming, levels_text, naming, pattern_title
 from longshore_study.report.markup import Child, Element, element, remark, section
 from longshore_study.report.tables import folded, scroll_table
 from longshore_study.report.verdict_style import state_badge
 
-ROWS_SHOWN = 40
 # The style and the glyph of each verdict.
 LOOKS = {
     "broken": ("regressed", "✕"), "holds": ("same", "✓"), "inconclusive": ("inconclusive", "?"),
@@ -21,15 +20,13 @@ LOOKS = {
 
 
 def guidelines_section(facts: Facts) -> Element | None:
-    if not facts.guidelines:
-        return None
     tables = [_tag(tag, rows, titled=len(facts.guidelines) > 1) for tag, rows in facts.guidelines.items()]
     note = (
         "Guidelines need no reference: the first variant must not be slower than the second, which does the same work "
         "with more general means. Measured: geometric means. A broken guideline is worth a question to the library’s "
         "authors."
     )
-    return section("guidelines", "Guidelines", remark(note), tables)
+    return section("guidelines", "Guidelines", remark(note), tables) if tables else None
 
 
 def _tag(tag: str, rows: Sequence[GuidelineRow], *, titled: bool) -> Child:
@@ -37,15 +34,14 @@ def _tag(tag: str, rows: Sequence[GuidelineRow], *, titled: bool) -> Child:
     undecided = sum(1 for r in rows if r.holds is None)
     more = f", {undecided} not decided" if undecided else ""
     summary = f"{broken} of {counted(len(rows), 'guideline')} broken{more}."
-    # Broken guidelines come first, then undecided guidelines; within each group, the worst is
-    # first.
+    # Broken guidelines come first, then undecided ones; in each group, the worst is first.
     ordered = sorted(rows, key=lambda r: ({False: 0, None: 1, True: 2}[r.holds], -r.times_slower))
     names = naming(_where(r) for r in rows)
     return [
         element("h3", tag) if titled else None,
         element("p", summary),
         remark(f"All: {names.constant_text}.") if names.constant else None,
-        *folded(ordered, ROWS_SHOWN, "more guideline", lambda some: _table(tag, some, names)),
+        *folded(ordered, "more guideline", lambda some: _table(tag, some, names)),
     ]
 
 
@@ -63,8 +59,11 @@ def _row(row: GuidelineRow, names: Naming) -> list[Child]:
     return [
         state_badge(glyph, row.verdict, style),
         element("td", pattern_title(row.pattern), class_="unbroken"),
-        element("b", _factors(row.guideline.faster)),
-        [_factors(row.guideline.than), [element("span", note, class_="warning") for note in (*notes, *row.warnings)]],
+        element("b", levels_text(row.guideline.faster) or "–"),
+        [
+            levels_text(row.guideline.than) or "–",
+            [element("span", note, class_="warning") for note in (*notes, *row.warnings)],
+        ],
         _measured(row),
         _slower_cell(row),
         *([element("td", where, class_="part")] if names.varying else []),
@@ -86,7 +85,3 @@ def _slower_cell(row: GuidelineRow) -> Child:
 
 def _where(row: GuidelineRow) -> Mapping[str, Any]:
     return {k: v for k, v in row.context.items() if k not in ("program", "pattern")}
-
-
-def _factors(factors: Mapping[str, Any]) -> str:
-    return ", ".join(level_text(k, v) for k, v in factors.items()) or "–"

@@ -3,15 +3,15 @@
 from collections.abc import Sequence
 from math import log
 
-from longshore_study.base.json_values import number_in
 from longshore_study.base.texts import change
 from longshore_study.compare.judged_row import JudgedRow
+from longshore_study.metrics.variant_rows import sortable
 from longshore_study.report.facts import Facts
 from longshore_study.report.forest import row_groups
 from longshore_study.report.labels import NO_BREAK, SELF_EXPLAINING, level_text, metric_title, naming, pattern_title
 from longshore_study.report.markup import Child, Element, block, element, remark, section
-from longshore_study.report.tables import scrolling
-from longshore_study.report.verdict_style import badge, base_name, look_of, ratio_text
+from longshore_study.report.tables import scroll_table
+from longshore_study.report.verdict_style import badge, base_name, glyph_mark, look_of, ratio_text
 
 MAX_COLUMNS = 12
 # The colour becomes stronger when |log ratio| passes the margin, and at each of these limits: 15 %,
@@ -40,7 +40,7 @@ def _table(rows: Sequence[JudgedRow], margin: float) -> Element | None:
         return None
     row_factor = next((n for n in names.varying if n in SELF_EXPLAINING), names.varying[0])
     # `rows` are sorted by verdict, but a table of factors is read in the order of the levels.
-    ordered = sorted(rows, key=lambda row: [_rank(row.factors.get(name)) for name in names.varying])
+    ordered = sorted(rows, key=lambda row: [sortable(row.factors.get(name)) for name in names.varying])
     columns = list(dict.fromkeys(names.text(row.factors, without=[row_factor]) for row in ordered))
     cells = {
         (level_text(row_factor, row.factors[row_factor]), names.text(row.factors, without=[row_factor])): row
@@ -50,21 +50,14 @@ def _table(rows: Sequence[JudgedRow], margin: float) -> Element | None:
     row_names = list(dict.fromkeys(name for name, _ in cells))
     if not (2 <= len(columns) <= MAX_COLUMNS and len(row_names) >= 2):
         return None
-    head = element("tr", element("td"), [element("th", _broken_lines(column), scope="col") for column in columns])
+    heads = [element("td"), *map(_broken_lines, columns)]
     body = [
-        element(
-            "tr", element("th", name, scope="row"), [_cell(cells.get((name, column)), margin) for column in columns]
-        )
+        [element("th", name, scope="row"), *(_cell(cells.get((name, column)), margin) for column in columns)]
         for name in row_names
     ]
-    table = element("table", element("thead", head), element("tbody", body), class_="heat")
     pattern = pattern_title(rows[0].key.pattern)
-    title = f"{pattern}: {metric_title(rows[0].key.metric)}"
-    return block(title, scrolling(table, f"changes of {pattern}"), style="group")
-
-
-def _rank(value: object) -> tuple[float, str]:
-    return (number_in(value) or 0.0, str(value))
+    table = scroll_table(heads, body, f"changes of {pattern}", style="heat")
+    return block(f"{pattern}: {metric_title(rows[0].key.metric)}", table)
 
 
 def _broken_lines(text: str) -> Child:
@@ -79,7 +72,7 @@ def _cell(row: JudgedRow | None, margin: float) -> Element:
         return element("td", badge(row.verdict))
     glyph: Child = None
     if base_name(row.verdict) in ("regressed", "improved"):
-        glyph = [element("span", look_of(row.verdict).glyph, class_="glyph", aria_hidden="true"), " "]
+        glyph = [glyph_mark(look_of(row.verdict).glyph), " "]
     better = (row.ratio > 1) == (row.better != "lower")
     size = abs(log(row.ratio))
     strength = sum(1 for limit in (log(1 + margin), *COLOUR_LIMITS) if size >= limit)

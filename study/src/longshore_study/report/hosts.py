@@ -1,7 +1,6 @@
 """The section of hosts: launches as dots in the row of each host, so that slow nodes stand out."""
 
 import math
-from collections import defaultdict
 from statistics import median
 
 from longshore_study.base.groups import grouped
@@ -27,9 +26,8 @@ def hosts_section(facts: Facts) -> Element | None:
     shown = {launch for launches in speeds.values() for launch in launches}
     if len({used[launch] for launch in shown}) < 2:
         return None
-    together: dict[frozenset[str], list[str]] = defaultdict(list)
-    for host in sorted({host for launch in shown for host in used[launch]}):
-        together[frozenset(launch for launch in shown if host in used[launch])].append(host)
+    hosts = sorted({host for launch in shown for host in used[launch]})
+    together = grouped(hosts, lambda host: frozenset(launch for launch in shown if host in used[launch]))
     rows: dict[str, _Dots] = {
         ", ".join(names): {
             side: {launch: speed for launch, speed in of_side.items() if launch in launches}
@@ -62,7 +60,7 @@ def hosts_section(facts: Facts) -> Element | None:
 def _speeds(facts: Facts, side: str, used: dict[str, frozenset[str]]) -> dict[str, float]:
     """The speed of each launch, as of launch_speeds(). Left out: launches without recorded hosts,
     or alone in their cell and session."""
-    figures = [f for f in facts.main_measured.get(side, ()) if f.key.pattern != CONTROL and used.get(f.launch)]
+    figures = [f for f in facts.of_side(side) if f.key.pattern != CONTROL and used.get(f.launch)]
     groups = launch_speeds(list(grouped(figures, lambda figure: figure.key).values()))
     return {launch: math.exp(speed) for group in groups if len(group) > 1 for launch, speed in group.items()}
 

@@ -89,6 +89,10 @@ def level_text(name: str, value: object) -> str:
     return f"{name_text(name)} {text}"
 
 
+def levels_text(factors: Mapping[str, Any]) -> str:
+    return ", ".join(level_text(name, level) for name, level in factors.items())
+
+
 def pattern_title(pattern: str) -> str:
     return PATTERNS[pattern].title if pattern in PATTERNS else pattern
 

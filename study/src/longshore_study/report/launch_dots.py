@@ -14,7 +14,6 @@ from longshore_study.report.scales import Scale, for_figures, titled
 from longshore_study.report.tables import folded, side_numbers, strip_row, strip_table
 from longshore_study.stats.median_interval import MIN_VALUES, median_interval
 
-ROWS_SHOWN = 40
 SIDE_SHAPES = ("circle", "diamond", "up", "square")
 
 
@@ -23,10 +22,8 @@ def side_style(index: int) -> tuple[str, str]:
     return SIDE_SHAPES[index % len(SIDE_SHAPES)], f"s{index % 8 + 1}"
 
 
-def launch_dots(facts: Facts, figures: Sequence[PlottedFigure]) -> Element | None:
+def launch_dots(facts: Facts, figures: Sequence[PlottedFigure]) -> Element:
     """REQUIRES: all figures have the same pattern, metric and unit."""
-    if not figures:
-        return None
     keyed = by_key(figures)
     bounds = {key: bound for key, group in keyed.items() if (bound := bound_for(facts, group)) is not None}
     values = [f.value for f in figures]
@@ -35,13 +32,25 @@ def launch_dots(facts: Facts, figures: Sequence[PlottedFigure]) -> Element | Non
     scale = for_figures([*values, *(bound.value for bound in drawn_bounds.values())])
     names = naming(group[0].factors for group in keyed.values())
     groups = sorted(keyed.values(), key=median_value, reverse=figures[0].better != "lower")
+    shown_as = quantity(figures[0].unit, [scale.high])
+    axis = titled(f"{metric_title(figures[0].metric)}, {shown_as.name}", scale)
+    heads: list[tuple[str, Child]] = [
+        ("name", "Variant"),
+        ("plot", named_axis(axis, scale.ticks(shown_as.tick))),
+        ("median number", f"Median {shown_as.name}"),
+        ("spread number", "Range"),
+        ("launches number", "Launches"),
+    ]
+
+    def table(some: Sequence[Sequence[PlottedFigure]]) -> Element:
+        return dots_table(facts, heads, [_row(facts, group, names, scale, drawn_bounds) for group in some])
+
     return block(
         "Launches as dots",
         remark(_explanation(figures, names, bounds, drawn_bounds)),
         _legend(facts, figures) if len(facts.sides) > 1 else None,
-        folded(groups, ROWS_SHOWN, "slower variant", lambda some: _table(facts, some, names, scale, drawn_bounds)),
+        folded(groups, "slower variant", table),
         level=4,
-        style="group",
     )
 
 
@@ -72,26 +81,6 @@ def _legend(facts: Facts, figures: Sequence[PlottedFigure]) -> Element:
     return legend(entries)
 
 
-def _table(
-    facts: Facts,
-    groups: Sequence[Sequence[PlottedFigure]],
-    names: Naming,
-    scale: Scale,
-    bounds: Mapping[FigureKey, Bound],
-) -> Element:
-    first = groups[0][0]
-    shown_as = quantity(first.unit, [scale.high])
-    axis = titled(f"{metric_title(first.metric)}, {shown_as.name}", scale)
-    heads: list[tuple[str, Child]] = [
-        ("name", "Variant"),
-        ("plot", named_axis(axis, scale.ticks(shown_as.tick))),
-        ("median number", f"Median {shown_as.name}"),
-        ("spread number", "Range"),
-        ("launches number", "Launches"),
-    ]
-    return dots_table(facts, heads, [_row(facts, group, names, scale, bounds) for group in groups])
-
-
 def dots_table(facts: Facts, heads: Sequence[tuple[str, Child]], rows: Sequence[Element]) -> Element:
     return strip_table(heads, rows, "strips dots sortable" + (" two-sided" if len(facts.sides) > 1 else ""))
 
@@ -101,16 +90,14 @@ def _row(
 ) -> Element:
     sides = [(i, sorted((f for f in group if f.side == s), key=run_order)) for i, s in enumerate(facts.sides)]
     present = [(i, figures) for i, figures in sides if figures]
-    name = names.text(group[0].factors)
     shown_as = quantity(group[0].unit, [scale.high])
     marks: list[Child] = [grid(scale.ticks(plain_number))]
-    bound = bounds.get(group[0].identity)
-    if bound:
+    if bound := bounds.get(group[0].identity):
         marks.append(vertical(scale, bound.value, "bound"))
     for index, figures in present:
         dots = [Dot(f.value, tooltip(f), f.imported) for f in figures]
-        marks += side_marks(dots, scale, index, len(sides), _interval(figures))
-    label = f"{name}: " + "; ".join(
+        marks += side_marks(dots, scale, index, len(sides), median_interval([f.value for f in figures]))
+    label = f"{names.text(group[0].factors)}: " + "; ".join(
         f"{facts.sides[i]} median {figure(median_value(f), f[0].unit)}{_interval_text(f)} over "
         + counted(len(f), "launch", "launches")
         for i, f in present
@@ -175,12 +162,10 @@ def range_text(figures: Sequence[PlottedFigure], shown_as: Quantity) -> str:
 
 
 def _interval_text(figures: Sequence[PlottedFigure]) -> str:
-    ends = _interval(figures)
-    return f" (95 % interval {figure(ends[0], figures[0].unit)} to {figure(ends[1], figures[0].unit)})" if ends else ""
-
-
-def _interval(figures: Sequence[PlottedFigure]) -> tuple[float, float] | None:
-    return median_interval([f.value for f in figures])
+    if (ends := median_interval([f.value for f in figures])) is None:
+        return ""
+    low, high = (figure(end, figures[0].unit) for end in ends)
+    return f" (95 % interval {low} to {high})"
 
 
 def _relative_range(figures: Sequence[PlottedFigure]) -> float:

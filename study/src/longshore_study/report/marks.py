@@ -136,7 +136,7 @@ def chart(axes: Axes, *marks: Child, label: str, style: str = "") -> Element:
 
 def polyline(points: list[tuple[float, float]], style: str) -> list[Element]:
     """Separate lines between points: SVG allows percentages in lines, but not in paths."""
-    return [line(x1, y1, x2, y2, f"curve {style}") for (x1, y1), (x2, y2) in pairwise(points)]
+    return [line(x1, y1, x2, y2, style) for (x1, y1), (x2, y2) in pairwise(points)]
 
 
 def legend(entries: list[tuple[str, str, str]]) -> Element:

@@ -13,14 +13,13 @@ VOID = frozenset({"br", "col", "hr", "img", "input", "link", "meta", "wbr"})
 AttributeValue = str | int | float | bool | None
 
 
-@dataclass(frozen=True)
-class Verbatim:
+class Verbatim(str):
     """Text of this package that is not escaped: the style sheet and the script.
 
     REQUIRES: the text contains no data, or only data that the caller has escaped.
     """
 
-    text: str
+    __slots__ = ()
 
 
 @dataclass(frozen=True)
@@ -29,22 +28,8 @@ class Element:
     attributes: dict[str, AttributeValue]
     children: tuple[Node, ...]
 
-    def write(self, out: list[str]) -> None:
-        out.append(f"<{self.name}")
-        for key, value in self.attributes.items():
-            if value is None or value is False:
-                continue
-            text = f"{value:.6g}" if isinstance(value, float) else str(value)
-            out.append(f" {key}" if value is True else f' {key}="{escape(text)}"')
-        out.append(">")
-        if self.name in VOID:
-            return
-        for child in self.children:
-            write_node(child, out)
-        out.append(f"</{self.name}>")
 
-
-Node = Element | Verbatim | str
+Node = Element | str
 # None and nested lists spare callers an `if` or a `for`.
 Child = Node | None | Iterable["Child"]
 
@@ -60,9 +45,8 @@ def section(anchor: str, title: str, *children: Child) -> Element:
     return element("section", element("h2", title), *children, id=anchor)
 
 
-def block(title: Child, *children: Child, level: int = 3, style: str = "pattern") -> Element:
-    """A part of a section, under a heading."""
-    return element("div", element(f"h{level}", title), *children, class_=style)
+def block(title: Child, *children: Child, level: int = 3) -> Element:
+    return element("div", element(f"h{level}", title), *children)
 
 
 def remark(*children: Child) -> Element:
@@ -74,19 +58,19 @@ def details(summary: Child, *children: Child, **attributes: AttributeValue) -> E
     return element("details", element("summary", summary), *children, **attributes)
 
 
-def write_node(node: Node, out: list[str]) -> None:
-    if isinstance(node, Element):
-        node.write(out)
-    elif isinstance(node, Verbatim):
-        out.append(node.text)
-    else:
-        out.append(escape(node, quote=False))
-
-
 def to_text(node: Node) -> str:
-    out: list[str] = []
-    write_node(node, out)
-    return "".join(out)
+    if isinstance(node, str):
+        return node if isinstance(node, Verbatim) else escape(node, quote=False)
+    start = f"<{node.name}{''.join(_attribute(*pair) for pair in node.attributes.items())}>"
+    return start if node.name in VOID else f"{start}{''.join(map(to_text, node.children))}</{node.name}>"
+
+
+def _attribute(name: str, value: AttributeValue) -> str:
+    if value is None or value is False:
+        return ""
+    if value is True:
+        return f" {name}"
+    return f' {name}="{escape(f"{value:.6g}" if isinstance(value, float) else str(value))}"'
 
 
 def percent(fraction: float) -> str:
@@ -98,7 +82,7 @@ def _flatten(children: Iterable[Child]) -> Iterable[Node]:
     for child in children:
         if child is None:
             continue
-        if isinstance(child, (str, Element, Verbatim)):
+        if isinstance(child, (str, Element)):
             yield child
         else:
             yield from _flatten(child)

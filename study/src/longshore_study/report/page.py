@@ -23,11 +23,10 @@ from longshore_study.report.hosts import hosts_section
 from longshore_study.report.labels import pattern_title
 from longshore_study.report.launch_dots import launch_dots
 from longshore_study.report.marks import symbol_sheet
-from longshore_study.report.markup import Child, Element, Verbatim, element, section, to_text
-from longshore_study.report.predictions import predictions_section
+from longshore_study.report.markup import Element, Verbatim, element, section, to_text
+from longshore_study.report.predictions import predictions_section, side_by_side_section
 from longshore_study.report.provenance import provenance_section
 from longshore_study.report.scaling import scaling_section
-from longshore_study.report.side_by_side import side_by_side_section
 from longshore_study.report.simulated import simulated_section
 from longshore_study.report.steps import steps_section
 from longshore_study.report.verdict_summary import verdict_section
@@ -78,23 +77,14 @@ def _title(facts: Facts) -> str:
 def _subtitle(facts: Facts) -> Element:
     """The studies, and the properties of the machine that are the same for all launches."""
     properties: list[str] = []
-    for key in ("host", "hostname", "cpu", "cpu_model", "kernel"):
-        values = {_system(launch.header, key) for launch in facts.all_launches if launch.header}
-        if len(values) == 1 and (value := next(iter(values))):
-            properties.append(value)
-    sources = facts.imported_from
-    if sources:
+    systems = [launch.header.get("system") or {} for launch in facts.all_launches if launch.header]
+    for key in ("host", "cpu", "kernel"):
+        values = {str(system.get(key) or "") for system in systems}
+        properties += values if len(values) == 1 and values != {""} else ()
+    if sources := facts.imported_from:
         properties.append(f"figures imported from {', '.join(sources)}: aggregates only")
     studies = sorted({launch.study for launch in facts.all_launches})
     return element("p", " · ".join([f"study {', '.join(studies)}", *properties]), class_="subtitle")
-
-
-def _system(header: dict[str, object] | None, key: str) -> str:
-    system = (header or {}).get("system")
-    value = system.get(key) if isinstance(system, dict) else None
-    if isinstance(value, dict):
-        value = value.get("model") or value.get("name")
-    return value if isinstance(value, str) else ""
 
 
 def _contents(sections: Sequence[Element]) -> Element:
@@ -113,10 +103,8 @@ def patterns_section(facts: Facts) -> Element | None:
 
 def _pattern(facts: Facts, pattern: str) -> Element:
     """Curves and dots for each metric, unit and kind of work."""
-    drawn: list[Child] = []
-    for group in facts.alike(pattern):
-        drawn += [*curves(facts, group), launch_dots(facts, group)]
-    return element("div", element("h3", pattern_title(pattern)), drawn, class_="pattern", id=f"pattern-{pattern}")
+    drawn = [[*curves(facts, group), launch_dots(facts, group)] for group in facts.alike(pattern)]
+    return element("div", element("h3", pattern_title(pattern)), drawn, id=f"pattern-{pattern}")
 
 
 def methods_section(facts: Facts) -> Element:

@@ -2,15 +2,15 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any, TypeVar
 
 from longshore_study.base.json_values import canonical
-from longshore_study.base.texts import counted, figure, plain_number
+from longshore_study.base.texts import figure, plain_number
 from longshore_study.report.bounds import Bound
 from longshore_study.report.labels import SELF_EXPLAINING, level_text, naming
 from longshore_study.report.marks import SERIES_COUNT, Axes, chart, legend, line, mark, polyline, series_look
-from longshore_study.report.markup import Child, Element, details, element, percent
+from longshore_study.report.markup import Child, Element, element, percent
+from longshore_study.report.tables import folded
 
 PANELS_SHOWN = 6
 Item = TypeVar("Item")
@@ -83,32 +83,28 @@ def _series_factor(all_factors: Sequence[Mapping[str, Any]], varying: Sequence[s
 
 
 def looks_of(names: Iterable[str]) -> dict[str, int]:
-    """The look of each series, by name."""
     return {name: index % SERIES_COUNT for index, name in enumerate(sorted(set(names)))}
 
 
-def small_multiples(drawn: Sequence[Element]) -> list[Child]:
+def small_multiples(axes: Axes, panels: Sequence[Panel], metric: str, bound_name: str = "bound") -> list[Child]:
     """The panels side by side; those beyond the first PANELS_SHOWN are folded."""
-    return [
-        element("div", drawn[:PANELS_SHOWN], class_="panels" + (" single" if len(drawn) == 1 else "")),
-        folded_panels(drawn[PANELS_SHOWN:], "more panel"),
-    ]
+    drawn = [_draw_panel(axes, panel, metric, bound_name) for panel in panels]
+    if len(drawn) == 1:
+        return [element("div", drawn, class_="panels single")]
+    return folded(drawn, "more panel", panel_grid, shown=PANELS_SHOWN)
 
 
-def folded_panels(panels: Sequence[Element], singular: str, plural: str | None = None) -> Element | None:
-    """`singular` and `plural` name the panels beside their number."""
-    if not panels:
-        return None
-    return details(counted(len(panels), singular, plural), element("div", panels, class_="panels"))
+def panel_grid(drawn: Sequence[Element]) -> Element:
+    return element("div", drawn, class_="panels")
 
 
-def draw_panel(axes: Axes, panel: Panel, metric: str, bound_name: str = "bound") -> Element:
+def _draw_panel(axes: Axes, panel: Panel, metric: str, bound_name: str) -> Element:
     marks: list[Child] = []
     if panel.bounds:
         corners = [(axes.x.fraction(size), 1 - axes.y.clipped(bound.value)) for size, bound in panel.bounds]
         # The line goes on to both ends of the axis, beyond the first and the last size.
         corners = [(0.0, corners[0][1]), *corners, (1.0, corners[-1][1])]
-        marks += [line(x1, y1, x2, y2, "bound") for (x1, y1), (x2, y2) in pairwise(corners)]
+        marks += polyline(corners, "bound")
         name_y = percent(corners[-1][1])
         marks.append(element("text", bound_name, x="100%", y=name_y, dy="-5", text_anchor="end", class_="bound-name"))
     marks += [_series(axes, series) for series in panel.series]
@@ -129,7 +125,7 @@ def _series(axes: Axes, series: Series) -> Element:
     dots = [
         mark(shape, x, y, marks_style, _tooltip(series, p)) for p, (x, y) in zip(series.points, positions, strict=True)
     ]
-    curve = polyline(positions, marks_style + (" dashed" if series.dashed else ""))
+    curve = polyline(positions, f"curve {marks_style}{' dashed' if series.dashed else ''}")
     return element("g", curve, spans, dots, class_="series", data_series=style)
 
 

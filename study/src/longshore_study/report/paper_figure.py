@@ -47,9 +47,9 @@ def file_content(plot: PaperPlot, file_format: str) -> bytes:
 def figure(plot: PaperPlot) -> Figure:
     """One pair of axes without decoration, because the marks of the page include ticks and titles.
     x goes from 0 to 1. The unit of y is a row, downwards; a chart is one row."""
-    rows = [plot.plot] if plot.plot.name == "svg" else rows_of(plot.plot)
-    styles = classes(plot.plot)
-    if plot.plot.name == "svg":
+    styles, is_chart = classes(plot.plot), plot.plot.name == "svg"
+    rows = [plot.plot] if is_chart else rows_of(plot.plot)
+    if is_chart:
         height = LOW_HEIGHT if "low" in styles else CHART_HEIGHT
     else:
         height = ROW_HEIGHT * (1.6 if "two-sided" in styles else 1.0)
@@ -58,7 +58,7 @@ def figure(plot: PaperPlot) -> Figure:
     axes = drawn.add_axes((0, 0, 1, 1), xlim=(0, 1), ylim=(len(rows), 0))
     axes.set_axis_off()
     axes.autoscale(enable=False)
-    if plot.plot.name == "svg":
+    if is_chart:
         _draw(axes, plot.plot, 0)
     else:
         _draw_strips(axes, plot.plot, rows)
@@ -68,19 +68,15 @@ def figure(plot: PaperPlot) -> Figure:
 
 
 def _draw_strips(axes: Any, table: Element, rows: Sequence[Element]) -> None:
-    axis = next((svg for svg in descendants(table, "svg") if "strip-axis" in classes(svg)), None)
-    axis_name = next((text_of(span) for span in descendants(table, "span") if "axis-name" in classes(span)), "")
-    if axis is not None:
-        _text(axes, axis_name, (0.5, 0), (0, 14), palette()["soft"], ha="center")
-        for label in descendants(axis, "text"):
-            at = _place(label.attributes["x"])[0]
-            _text(axes, text_of(label), (at, 0), (0, 4), palette()["soft"], ha="center")
+    for name in descendants(table, "span", "axis-name"):
+        _text(axes, text_of(name), (0.5, 0), (0, 14), palette()["soft"], ha="center")
+    for label in descendants(table, "text", "tick"):
+        _text(axes, text_of(label), (_place(label.attributes["x"])[0], 0), (0, 4), palette()["soft"], ha="center")
     for number, row in enumerate(rows):
-        name = " ".join(text_of(elements(row)[0]).split())
-        _text(axes, name, (0, number + 0.5), (-8, 0), palette()["ink"], ha="right", va="center")
-        for strip in descendants(row, "svg"):
-            if "strip" in classes(strip):
-                _draw(axes, strip, number)
+        row_name = " ".join(text_of(elements(row)[0]).split())
+        _text(axes, row_name, (0, number + 0.5), (-8, 0), palette()["ink"], ha="right", va="center")
+        for strip in descendants(row, "svg", "strip"):
+            _draw(axes, strip, number)
 
 
 def _draw_legend(axes: Any, legend: Element) -> None:

@@ -52,14 +52,13 @@ def _plots(node: Element, above: list[str], legend: Element | None) -> Iterator[
 
 
 def rows_of(table: Element) -> list[Element]:
-    """The rows of a table below its heads."""
     return [row for row in descendants(table, "tr") if any(child.name == "td" for child in elements(row))]
 
 
 def text_of(node: Node) -> str:
     if isinstance(node, Element):
         return "" if node.name in ("svg", "title") else "".join(text_of(child) for child in node.children)
-    return node if isinstance(node, str) else node.text
+    return node
 
 
 def classes(node: Element) -> list[str]:
@@ -70,8 +69,8 @@ def elements(node: Element) -> list[Element]:
     return [child for child in node.children if isinstance(child, Element)]
 
 
-def descendants(node: Element, name: str) -> Iterator[Element]:
+def descendants(node: Element, name: str, style: str = "") -> Iterator[Element]:
     for child in elements(node):
-        if child.name == name:
+        if child.name == name and style in (*classes(child), ""):
             yield child
-        yield from descendants(child, name)
+        yield from descendants(child, name, style)

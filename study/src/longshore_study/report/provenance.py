@@ -6,7 +6,7 @@ from longshore_study.base.texts import counted
 from longshore_study.compare import differences
 from longshore_study.compare.differences import Values
 from longshore_study.report.facts import Facts
-from longshore_study.report.markup import Child, Element, details, element, remark
+from longshore_study.report.markup import Child, Element, details, element, remark, section
 from longshore_study.report.tables import scroll_table
 from longshore_study.store.launch_properties import VARIABLE, is_fraction, properties, values_by_side
 
@@ -51,26 +51,25 @@ def unrecorded(facts: Facts) -> list[str]:
 
 
 def provenance_section(facts: Facts) -> Element:
-    recorded = recorded_properties(facts)
-    differing = differences.differing([side.launches for side in facts.all_sides])
-    parts: list[Child] = [element("h2", "Provenance")]
+    recorded, lacking = recorded_properties(facts), unrecorded(facts)
+    table = _table(facts.sides, recorded, "everything recorded")
+    amount = counted(len(recorded), "property", "properties")
+    shown: Child = table
     if not recorded:
-        parts.append(element("p", "No provenance of these figures is recorded.", class_="empty"))
+        shown = element("p", "No provenance of these figures is recorded.", class_="empty")
     elif len(facts.sides) > 1:
-        parts.append(element("h3", "What differs between the sides"))
-        if differing:
-            parts.append(remark("Each of these is a candidate for the cause of a change."))
-            parts.append(_table(facts.sides, differing, "what differs"))
-        else:
-            parts.append(element("p", "Nothing that was recorded differs between the sides."))
-        amount = counted(len(recorded), "property", "properties")
-        parts.append(details(f"Everything recorded ({amount})", _table(facts.sides, recorded, "everything recorded")))
-    else:
-        parts.append(_table(facts.sides, recorded, "everything recorded"))
-    lacking = unrecorded(facts)
-    if lacking:
-        parts.append(remark(f"Not recorded: {', '.join(lacking)}."))
-    return element("section", parts, _commands(facts), id="provenance")
+        shown = [_differing(facts), details(f"Everything recorded ({amount})", table)]
+    not_recorded = remark(f"Not recorded: {', '.join(lacking)}.") if lacking else None
+    return section("provenance", "Provenance", shown, not_recorded, _commands(facts))
+
+
+def _differing(facts: Facts) -> list[Child]:
+    differing = differences.differing([side.launches for side in facts.all_sides])
+    heading = element("h3", "What differs between the sides")
+    if not differing:
+        return [heading, element("p", "Nothing that was recorded differs between the sides.")]
+    note = remark("Each of these is a candidate for the cause of a change.")
+    return [heading, note, _table(facts.sides, differing, "what differs")]
 
 
 def _table(sides: Sequence[str], rows: Mapping[str, Values], label: str) -> Element:
@@ -92,21 +91,19 @@ def _shown(values: Sequence[str]) -> Child:
 def _long(text: str) -> Child:
     if len(text) <= LONGEST_TEXT:
         return text
-    return element("details", element("summary", text[: LONGEST_TEXT - 20], "…"), element("code", text))
+    return details([text[: LONGEST_TEXT - 20], "…"], element("code", text))
 
 
-def _repeatable_command(words: list[str]) -> str:
+def _repeatable_command(command: list[object]) -> str:
     """The command without the options that differ in every launch."""
-    before = ["", *words]
-    return " ".join(word for word, last in zip(words, before, strict=False) if not {word, last} & {*LAUNCH_OPTIONS})
+    words = list(map(str, command))
+    pairs = zip(words, ["", *words], strict=False)
+    return " ".join(word for word, last in pairs if not {word, last} & {*LAUNCH_OPTIONS})
 
 
 def _commands(facts: Facts) -> Element | None:
-    commands: dict[str, None] = {}
-    for launch in facts.all_launches:
-        command = launch.envelope.get("command")
-        if isinstance(command, list) and command:
-            commands[_repeatable_command([str(word) for word in command])] = None
+    recorded = [launch.envelope.get("command") for launch in facts.all_launches]
+    commands = dict.fromkeys(_repeatable_command(words) for words in recorded if isinstance(words, list) and words)
     if not commands:
         return None
     return details(

@@ -48,14 +48,11 @@ class Scale:
         return min(1.0, max(0.0, self.fraction(value)))
 
     def ticks(self, label: Callable[[float], str] = plain_number, count: int = 6) -> list[Tick]:
-        return self.ticks_at(self.tick_values(count), label)
-
-    def tick_values(self, count: int = 6) -> list[float]:
         if self.logarithmic and self.low <= self.high / 4:
-            return _log_values(self.low, self.high)
+            return self.ticks_at(_log_values(self.low, self.high), label)
         # A short logarithmic axis gets linear ticks. They lie dense at its upper end and sparse at
         # its lower end. More ticks fill the lower end.
-        return _linear_values(self.low, self.high, count + 4 if self.logarithmic else count)
+        return self.ticks_at(_linear_values(self.low, self.high, count + 4 if self.logarithmic else count), label)
 
     def ticks_at(self, values: Iterable[float], label: Callable[[float], str]) -> list[Tick]:
         """Ticks at the values on the axis. Of overlapping labels, the roundest stays."""

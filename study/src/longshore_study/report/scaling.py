@@ -14,7 +14,7 @@ from longshore_study.report.facts import Facts
 from longshore_study.report.labels import naming, pattern_title
 from longshore_study.report.marks import Axes
 from longshore_study.report.markup import Element, block, element, remark, section
-from longshore_study.report.panels import Panel, SeriesPoint, arranged, curve_legend, draw_panel, small_multiples
+from longshore_study.report.panels import Panel, SeriesPoint, arranged, curve_legend, small_multiples
 from longshore_study.report.scales import Scale, for_figures, linear_from_zero, log_around, titled
 
 SideCurve = tuple[str, Curve]
@@ -22,26 +22,24 @@ SideCurve = tuple[str, Curve]
 
 
 def scaling_section(facts: Facts) -> Element | None:
-    """The section, or None if there is only one number of ranks and of nodes."""
     by_axes: dict[tuple[str, str, str], list[SideCurve]] = {}
     for side in facts.stored_sides:
-        measured = Measurements(figures=list(facts.main_measured.get(side.name, ())))
+        measured = Measurements(figures=list(facts.of_side(side.name)))
         for curve in scaling.curves_of(side.launches, measured):
             by_axes.setdefault((curve.pattern, curve.axis, curve.unit), []).append((side.name, curve))
-    if not by_axes:
-        return None
     blocks = [_block(facts, members) for members in by_axes.values()]
-    return section("scaling", "Scaling", blocks)
+    return section("scaling", "Scaling", blocks) if blocks else None
 
 
 def _block(facts: Facts, members: Sequence[SideCurve]) -> Element:
     first = members[0][1]
     panels = _panels(facts, members)
+    drawn = [panel for panel, _ in panels]
     efficiencies = [_efficiencies(panel, group) for panel, group in panels]
     sizes = sorted({point.at for _, curve in members for point in curve.points})
     names = naming(_named_factors(curve) for _, curve in members)
-    bounds = [bound for panel, _ in panels for _, bound in panel.bounds]
-    choices = {series.name for panel, _ in panels for series in panel.series}
+    bounds = [bound for panel in drawn for _, bound in panel.bounds]
+    choices = {series.name for panel in drawn for series in panel.series}
     note = f"One curve per {'choice' if len(choices) > 1 else 'variant'}; the fastest panels come first."
     note += " Dot: geometric mean over launches; the vertical line spans them."
     if len(facts.sides) > 1:
@@ -50,7 +48,7 @@ def _block(facts: Facts, members: Sequence[SideCurve]) -> Element:
         note += f" The dashed line is {bounds_text(bounds)}."
     note += names.constant_note
     rate_unit = quantity(first.unit, [_largest(panels)]).name
-    ends = [v for panel, _ in panels for s in panel.series for p in s.points for v in (p.low, p.high)]
+    ends = [v for panel in drawn for s in panel.series for p in s.points for v in (p.low, p.high)]
     rate_scale = for_figures([*ends, *(bound.value for bound in bounds)])
     rate_axes = size_axes(first.axis, sizes, rate_scale, f"{rate_unit} per node")
     efficiency_note = f"Efficiency: {DEFINITIONS[first.axis]}. {_intervals(curve for _, curve in members)}"
@@ -61,12 +59,12 @@ def _block(facts: Facts, members: Sequence[SideCurve]) -> Element:
     return block(
         f"{pattern_title(first.pattern)} over {first.axis}",
         remark(note),
-        curve_legend([panel for panel, _ in panels]),
+        curve_legend(drawn),
         element("h4", f"{first.unit} per node"),
-        small_multiples([draw_panel(rate_axes, panel, f"{first.unit} per node") for panel, _ in panels]),
+        small_multiples(rate_axes, drawn, f"{first.unit} per node"),
         element("h4", "Efficiency"),
         remark(efficiency_note),
-        small_multiples([draw_panel(efficiency_axes, panel, "efficiency", "ideal") for panel in efficiencies]),
+        small_multiples(efficiency_axes, efficiencies, "efficiency", "ideal"),
     )
 
 
@@ -152,7 +150,6 @@ def size_axes(
 
 
 def log2_scale(sizes: Sequence[int]) -> Scale:
-    """A logarithmic axis with a margin at both ends."""
     return log_around(sizes, (max(sizes) / min(sizes)) ** 0.06)
 
 

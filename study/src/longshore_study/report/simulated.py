@@ -13,15 +13,7 @@ from longshore_study.report.facts import Facts
 from longshore_study.report.labels import metric_title, naming, pattern_title
 from longshore_study.report.launch_dots import launch_dots
 from longshore_study.report.markup import Child, Element, block, details, element, remark, section
-from longshore_study.report.panels import (
-    Panel,
-    Series,
-    SeriesPoint,
-    curve_legend,
-    draw_panel,
-    looks_of,
-    small_multiples,
-)
+from longshore_study.report.panels import Panel, Series, SeriesPoint, curve_legend, looks_of, small_multiples
 from longshore_study.report.scales import log_around
 from longshore_study.report.scaling import size_axes
 from longshore_study.report.tables import scroll_table
@@ -57,8 +49,8 @@ def _machines(facts: Facts) -> Element:
         ranks = [n for launch in launches if isinstance(n := (launch.header or {}).get("ranks"), int)]
         files = {str(((launch.header or {}).get("simulated") or {}).get("file", "")) for launch in launches}
         real = [number for launch in launches if (number := number_in(launch.envelope, "seconds")) is not None]
-        texts = (", ".join(sorted(Path(file).name for file in files if file)), plain_number(max(ranks, default=0)))
-        rows.append((machine, texts[0], str(len(launches)), texts[1], seconds(sum(real)) if real else "–"))
+        names, most = ", ".join(sorted(Path(file).name for file in files if file)), plain_number(max(ranks, default=0))
+        rows.append((machine, names, str(len(launches)), most, seconds(sum(real)) if real else "–"))
     heads = ("Machine", "File", "Launches", "Most ranks", "Real time of all launches")
     return scroll_table(heads, rows, "simulated machines")
 
@@ -87,7 +79,7 @@ def _races(races: Sequence[Race]) -> Element:
     return block(
         f"{pattern_title(first.pattern)} over {first.axis}, simulated: {first.study}{tag}",
         curve_legend(panels),
-        small_multiples([draw_panel(axes, panel, "seconds, simulated") for panel in panels]),
+        small_multiples(axes, panels, "seconds, simulated"),
         remark(note),
         element("ul", leads, class_="crossings"),
     )

@@ -9,10 +9,10 @@ from longshore_study.base import terminal
 from longshore_study.base.texts import figure, name_text
 from longshore_study.compare.contrast import Contrast
 from longshore_study.metrics.launch_metrics import measure
-from longshore_study.output.step_table import Notes, column_order, overall, shows_nothing, split_to_fit
+from longshore_study.output.step_table import Notes, column_order, note_number, overall, shows_nothing, split_to_fit
 from longshore_study.report.bounds import Bound, bound_for, bounds_text
 from longshore_study.report.facts import Facts
-from longshore_study.report.labels import NO_BREAK, level_text, metric_title, pattern_title, value_text
+from longshore_study.report.labels import NO_BREAK, levels_text, metric_title, pattern_title, value_text
 from longshore_study.report.marks import bar, line
 from longshore_study.report.markup import Child, Element, block, element, remark, section
 from longshore_study.report.tables import scrolling
@@ -23,7 +23,6 @@ MAX_WIDE_COLUMNS = 8
 
 
 def steps_section(facts: Facts) -> Element | None:
-    """The section, or None if no study has steps."""
     problems: list[str] = []
     blocks = [
         _table_block(facts, side.name, table)
@@ -45,7 +44,7 @@ def _table_block(facts: Facts, side: str, table: StepTable) -> Element:
     # A bound far above the figures is not drawn, so that the bars have enough room.
     drawn_bounds = [bound if bound is not None and bound.value < 2 * high else None for bound in bounds]
     scale = max([high, *(bound.value for bound in drawn_bounds if bound is not None)])
-    notes = Notes()
+    notes: Notes = {}
     parts = [_part(table, columns, drawn_bounds, scale, notes) for columns in split_to_fit(table, len, MAX_COLUMNS)]
     name = (
         f"{pattern_title(table.pattern)}: {metric_title(table.metric)}, {table.unit}" if table.unit else table.pattern
@@ -56,7 +55,7 @@ def _table_block(facts: Facts, side: str, table: StepTable) -> Element:
         name + where,
         remark(_explanation(table, [bound for bound in drawn_bounds if bound is not None])),
         parts,
-        element("ol", [element("li", text) for text in notes.texts], class_="reasons note") if notes.texts else None,
+        element("ol", [element("li", text) for text in notes], class_="reasons note") if notes else None,
     )
 
 
@@ -83,8 +82,7 @@ def _part(
     chosen = [table.columns[index] for index in columns]
     shared, names = terminal.varying(chosen)
     names = column_order(names)
-    chosen_levels = terminal.chosen({name: shared[name] for name in column_order(shared)})
-    title = ", ".join(level_text(name, level) for name, level in chosen_levels.items())
+    title = levels_text(terminal.chosen({name: shared[name] for name in column_order(shared)}))
     rows = []
     previous: dict[int, StepCell] = {}
     for step, row in zip(table.steps, table.cells, strict=True):
@@ -98,21 +96,18 @@ def _part(
     style = "plain steps" + (" dense" if len(columns) > MAX_WIDE_COLUMNS else "")
     drawn = element("table", element("thead", _heads(chosen, names)), element("tbody", rows), class_=style)
     heading = element("h4", title) if title else None
-    return element("div", heading, scrolling(drawn, f"steps, {title}" if title else "steps"), class_="group")
+    return element("div", heading, scrolling(drawn, f"steps, {title}" if title else "steps"))
 
 
 def _heads(chosen: Sequence[steps.Factors], names: Sequence[str]) -> list[Element]:
     """A row per factor that distinguishes the columns. Neighbouring columns share a heading if
     their levels of this factor and of all factors above are equal."""
     rows = []
-    for depth, name in enumerate(names):
-
-        def above(column: steps.Factors, names: Sequence[str] = names[: depth + 1]) -> list[str]:
-            return [value_text(column[name]) if name in column else "" for name in names]
-
+    texts = [[value_text(column[name]) if name in column else "" for name in names] for column in chosen]
+    for depth, name in enumerate(names, 1):
         heads = [
             element("th", levels[-1].replace(" ", NO_BREAK) or "–", scope="col", colspan=str(len(list(members))))
-            for levels, members in groupby(chosen, key=above)
+            for levels, members in groupby(of_column[:depth] for of_column in texts)
         ]
         rows.append(element("tr", element("th", name_text(name), scope="col", class_="factor"), heads))
     return rows or [element("tr", element("th", "step", scope="col"), element("th", "", scope="col"))]
@@ -122,20 +117,22 @@ def _cell(cell: StepCell, previous: StepCell | None, bound: Bound | None, scale:
     if cell.value is None:
         why = cell.why or ""
         word = why.partition(":")[0] if ":" in why else "–"
-        number = notes.mark(why).strip("[]")
-        return element("td", word, element("sup", number), class_="absent", title=why)
+        return element("td", word, _note(why, notes), class_="absent", title=why)
     texts: list[Child] = [element("b", figure(cell.value))]
     if cell.no_change:
         texts += [" ", element("span", "=", title=cell.no_change)]
     elif cell.gain:
         texts += [" ", _gain(cell.gain)]
     if cell.doubts:
-        doubt = element("sup", notes.mark("; ".join(cell.doubts)).strip("[]"))
-        texts.append(element("span", " invalid?", doubt, class_="close"))
+        texts.append(element("span", " invalid?", _note("; ".join(cell.doubts), notes), class_="close"))
     tooltip = f"{figure(cell.value)}, geometric mean of {len(cell.figures)} launches" + (
         f"; against “{cell.against}”" if cell.against else ""
     )
     return element("td", _bar(cell.value, previous.value if previous else None, bound, scale), texts, title=tooltip)
+
+
+def _note(text: str, notes: Notes) -> Element:
+    return element("sup", str(note_number(text, notes)))
 
 
 def _bar(value: float, previous: float | None, bound: Bound | None, scale: float) -> Element:

@@ -9,7 +9,7 @@ from longshore_study.report.markup import Child, Element, details, element
 Row = TypeVar("Row")
 
 
-def folded(rows: Sequence[Row], shown: int, what: str, table: Callable[[Sequence[Row]], Child]) -> list[Child]:
+def folded(rows: Sequence[Row], what: str, table: Callable[[Sequence[Row]], Child], shown: int = 40) -> list[Child]:
     """A table of the first `shown` rows, and a folded one of the others; `what` names one."""
     if len(rows) <= shown:
         return [table(rows)]
@@ -18,27 +18,29 @@ def folded(rows: Sequence[Row], shown: int, what: str, table: Callable[[Sequence
 
 
 def scroll_table(
-    heads: Sequence[str],
+    heads: Sequence[Child],
     rows: Iterable[Sequence[Child]],
     label: str,
     *,
     numbers: Sequence[str] = (),
     style: str = "plain",
 ) -> Element:
-    """A table that scrolls sideways on a narrow page. The cells of `rows` are elements `td` and
-    `th`, or the content of a `td`. `numbers`: the heads of the columns with numbers."""
+    """A table that scrolls sideways on a narrow page. Cells are elements `td` and `th`, or their
+    content. `numbers`: the heads of the columns with numbers."""
     kinds = ["number" if head in numbers else None for head in heads]
-    head = [element("th", text, scope="col", class_=kind) for text, kind in zip(heads, kinds, strict=True)]
-    body = [element("tr", [_cell(content, kind) for content, kind in zip(row, kinds, strict=False)]) for row in rows]
+    head = [_cell("th", text, kind, scope="col") for text, kind in zip(heads, kinds, strict=True)]
+    body = [
+        element("tr", [_cell("td", content, kind) for content, kind in zip(row, kinds, strict=False)]) for row in rows
+    ]
     return scrolling(
         element("table", element("thead", element("tr", head)), element("tbody", body), class_=style), label
     )
 
 
-def _cell(content: Child, kind: str | None) -> Element:
+def _cell(name: str, content: Child, kind: str | None, scope: str | None = None) -> Element:
     if isinstance(content, Element) and content.name in ("td", "th"):
         return content
-    return element("td", content, class_=kind)
+    return element(name, content, scope=scope, class_=kind)
 
 
 def scrolling(table: Element, label: str) -> Element:

@@ -19,23 +19,21 @@ class VerdictLook:
     meaning: str
 
 
+# In the order of tables: the verdicts that need attention come first.
 VERDICTS = {
     "regressed": VerdictLook("▼", "down", open=False, meaning="worse by more than the margin"),
-    "improved": VerdictLook("▲", "up", open=False, meaning="better by more than the margin"),
-    "same": VerdictLook("=", "square", open=False, meaning="any difference is within the margin"),
-    "inconclusive": VerdictLook("?", "circle", open=True, meaning="the data cannot tell"),
-    "untestable": VerdictLook("–", "diamond", open=True, meaning="too few sessions to judge; the effect is shown"),
     "failed": VerdictLook("✕", "cross", open=False, meaning="a launch failed"),
     "invalid": VerdictLook("!", "plus", open=False, meaning="above its bound or not verified"),
     "missing": VerdictLook("∅", "bar", open=True, meaning="measured on one side only"),
-}  # fmt: skip
-UNKNOWN = VerdictLook("·", "circle", open=True, meaning="")
-# The order of tables: the verdicts that need attention come first.
-ORDER = ("regressed", "failed", "invalid", "missing", "improved", "inconclusive", "untestable", "same")
+    "improved": VerdictLook("▲", "up", open=False, meaning="better by more than the margin"),
+    "inconclusive": VerdictLook("?", "circle", open=True, meaning="the data cannot tell"),
+    "untestable": VerdictLook("–", "diamond", open=True, meaning="too few sessions to judge; the effect is shown"),
+    "same": VerdictLook("=", "square", open=False, meaning="any difference is within the margin"),
+}
 
 
 def look_of(name: str) -> VerdictLook:
-    return VERDICTS.get(base_name(name), UNKNOWN)
+    return VERDICTS[base_name(name)]
 
 
 def base_name(name: str) -> str:
@@ -44,25 +42,24 @@ def base_name(name: str) -> str:
 
 
 def badge(name: str) -> Element:
-    return state_badge(look_of(name).glyph, name, base_name(name) if base_name(name) in VERDICTS else "")
+    return state_badge(look_of(name).glyph, name, base_name(name))
 
 
 def state_badge(glyph: str, word: str, style: str) -> Element:
-    """Glyph and word in the colours of the verdict `style`; without colour if `style` is empty."""
-    return element(
-        "span",
-        element("span", glyph, class_="glyph", aria_hidden="true"),
-        f" {word}",
-        class_=f"badge v-{style}" if style else "badge",
-    )
+    """Glyph and word in the colours of the verdict `style`."""
+    return element("span", glyph_mark(glyph), f" {word}", class_=f"badge v-{style}")
+
+
+def glyph_mark(glyph: str) -> Element:
+    """A glyph that a word beside it explains to screen readers."""
+    return element("span", glyph, class_="glyph", aria_hidden="true")
 
 
 def order_of(name: str) -> int:
-    return ORDER.index(base_name(name)) if base_name(name) in ORDER else len(ORDER)
+    return list(VERDICTS).index(base_name(name))
 
 
 def glyph_list(names: Sequence[str]) -> Child:
-    """The legend of a forest plot."""
     return legend([(look_of(name).shape, mark_style(name), name) for name in names])
 
 

@@ -12,7 +12,7 @@ from longshore_study.report.best_choice_table import best_section
 from longshore_study.report.facts import Facts
 from longshore_study.report.labels import metric_title, naming, pattern_title
 from longshore_study.report.markup import Element, element
-from longshore_study.report.verdict_style import ORDER, badge, base_name, look_of, ratio_text
+from longshore_study.report.verdict_style import VERDICTS, badge, base_name, glyph_mark, look_of, ratio_text
 from longshore_study.stats import effect
 
 
@@ -23,7 +23,7 @@ def verdict_section(facts: Facts) -> Element:
     return element(
         "section",
         element("p", badge(comparison.verdict), " ", comparison_sentence(comparison), class_="verdict"),
-        [element("p", text, class_="lead") for text in comparison_details(comparison)],
+        [element("p", text) for text in comparison_details(comparison)],
         tiles(comparison),
         id="verdict",
     )
@@ -52,14 +52,14 @@ def comparison_sentence(comparison: Comparison) -> str:
 
 def tiles(comparison: Comparison) -> Element:
     counts = Counter(base_name(row.verdict) for row in comparison.rows)
-    shown = [name for name in ORDER if counts[name] or name in ("regressed", "improved", "same", "inconclusive")]
+    shown = [name for name in VERDICTS if counts[name] or name in ("regressed", "improved", "same", "inconclusive")]
     return element("ul", [_tile(name, counts[name]) for name in shown], class_="tiles")
 
 
 def _tile(name: str, count: int) -> Element:
     return element(
         "li",
-        element("span", look_of(name).glyph, class_="glyph", aria_hidden="true"),
+        glyph_mark(look_of(name).glyph),
         element("b", str(count)),
         " ",
         element("span", name, class_="word"),

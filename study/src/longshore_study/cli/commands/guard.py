@@ -142,7 +142,7 @@ def _accept(args: argparse.Namespace, plan: Plan, target: Target) -> int:
     there = f"{len(chosen)} of the {guard.MIN_SESSIONS} sessions that it needs"
     line = f"{_name(target)}: accepted: the reference begins with session {chosen[0].name}; it has {there}"
     names = [session.name for session in chosen]
-    document = {"schema": guard_text.SCHEMA, "verdict": guard.ACCEPTED, "reference": names, "subject": line}
+    document = {"schema": 1, "verdict": guard.ACCEPTED, "reference": names, "subject": line}
     print_result(args, lambda: document, lambda: print(line))
     return EXIT_OK
 
