@@ -135,7 +135,7 @@ def _bounds(facts: Facts, group: Sequence[SideCurve]) -> tuple[tuple[float, Boun
             factor, _ = conversion_to_node(point.figures[0], point.layout)
             known = bounds.get(point.at)
             if known is None or factor * bound.value > known.value:
-                bounds[point.at] = Bound(factor * bound.value, curve.unit, bound.by_size)
+                bounds[point.at] = replace(bound, value=factor * bound.value, unit=curve.unit)
     return tuple(sorted(bounds.items()))
 
 
