@@ -48,14 +48,6 @@ class Mean:
     def mean(self) -> float:
         return fmean(self.values)
 
-    @property
-    def smallest(self) -> float:
-        return min(self.values)
-
-    @property
-    def largest(self) -> float:
-        return max(self.values)
-
 
 def means_of(figures: Iterable[Figure], *, pooled: Collection[str] = ()) -> list[Mean]:
     """A row per shown metric, variant and cell. Launches that differ only in `pooled` share one."""

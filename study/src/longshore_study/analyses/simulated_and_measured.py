@@ -16,13 +16,11 @@ from longshore_study.analyses.scaling import layout_of
 from longshore_study.base.groups import grouped
 from longshore_study.base.json_values import canonical, positive_in
 from longshore_study.metrics.launch_metrics import main_metric
-from longshore_study.metrics.variant_results import factors_of
+from longshore_study.metrics.variant_results import correct_results, factors_of
 from longshore_study.metrics.variant_rows import reading_order
-from longshore_study.patterns import CONTROL, pattern_rank
+from longshore_study.patterns import CONTROL, FACTORS_OF_A_LAUNCH, pattern_rank
 from longshore_study.store.launch_store import Launch
 from longshore_study.store.records import Record
-
-_PLACE = ("transport", "machine", "environment", "stack", "ranks", "nodes", "ranks_per_node")
 
 
 @dataclass(frozen=True)
@@ -90,7 +88,7 @@ class _Variant:
 
     @property
     def work(self) -> dict[str, Any]:
-        return {name: level for name, level in self.factors.items() if name not in _PLACE}
+        return {name: level for name, level in self.factors.items() if name not in FACTORS_OF_A_LAUNCH}
 
     @property
     def seconds(self) -> list[float]:
@@ -120,13 +118,8 @@ def lay_side_by_side(launches: Iterable[Launch]) -> SideBySide:
 
 def _variants(launches: Iterable[Launch]) -> tuple[dict[Any, _Variant], dict[Any, _Variant]]:
     kinds: tuple[dict[Any, _Variant], dict[Any, _Variant]] = ({}, {})
-    for launch in launches:
-        layout = layout_of(launch)
-        if launch.problem is not None or layout is None:
-            continue
-        for result in launch.results:
-            if result.get("skipped") or result.get("verified") is False:
-                continue
+    for launch, result in correct_results(launches):
+        if layout := layout_of(launch):
             factors = factors_of(launch, result)
             place: Place = (str(result["pattern"]), layout.ranks, layout.nodes)
             key = (place, launch.study, launch.tag, launch.simulated, canonical(factors))

@@ -116,37 +116,49 @@ def ranked_variants(figures: Iterable[Figure]) -> list[RankedVariant]:
     """All variants, sorted by pattern, then work, then rank."""
     figures = list(figures)
     speeds_of, latency_of = speeds_by_launching(figures), _latency_by_launching(figures)
-    members: dict[str, tuple[list[Figure], list[float], list[float], list[float]]] = {}
-    variants: list[RankedVariant] = []
-    for figure in figures:
-        pattern = figure.key.pattern
-        if pattern not in MEASURED:
-            continue
-        cell = {name: value for name, value in figure.key.cell.items() if name != "program"}
-        factors = {**cell, **figure.key.variant}
-        work_names = (*work_of(pattern), *WORK_FACTORS_BETWEEN_LAUNCHES)
-        work = {name: value for name, value in factors.items() if name in work_names and value not in ({}, None)}
-        how = {name: value for name, value in factors.items() if name not in work_names}
-        speeds = speeds_of.get(_launching(figure, factors))
-        name = canonical({"pattern": pattern, "work": work, "how": how, "simulated": figure.simulated})
-        if name not in members:
-            members[name] = ([], [], [], [])
-            variants.append(
-                RankedVariant(
-                    pattern, work, how, figure.unit, figure.better, *members[name],
-                    of_main_memory=speeds is not None and not speeds.by_size, simulated=figure.simulated,
-                )
-            )  # fmt: skip
-        members[name][0].append(figure)
-        levels = {**factors, **figure.traffic_levels}
-        for shares, bound in zip(members[name][1:3], (speeds, speeds and speeds.of_neighbours), strict=True):
-            share = share_of_bound(pattern, figure.value, levels, figure.nodes, bound) if bound else None
-            if share is not None:
-                shares.append(share)
-        latency = latency_of.get(_launching(figure, factors))
-        if latency is not None and figure.remote_messages is not None:
-            members[name][3].append(figure.remote_messages * latency)
-    return _ranked(variants)
+    ranked = [(figure, figure.key.shown_factors) for figure in figures if figure.key.pattern in MEASURED]
+    variants = grouped(ranked, lambda pair: canonical({"": [pair[0].key.pattern, *_parts(*pair), pair[0].simulated]}))
+    return _ranked(_variant(members, speeds_of, latency_of) for members in variants.values())
+
+
+def _parts(figure: Figure, factors: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The factors of the work, and the others."""
+    names = (*work_of(figure.key.pattern), *WORK_FACTORS_BETWEEN_LAUNCHES)
+    work = {name: value for name, value in factors.items() if name in names and value not in ({}, None)}
+    return work, {name: value for name, value in factors.items() if name not in names}
+
+
+_Members = Sequence[tuple[Figure, Mapping[str, Any]]]
+"""The figures of a variant, each with its factors."""
+
+
+def _variant(
+    members: _Members, speeds_of: Mapping[str, MemorySpeeds], latency_of: Mapping[str, float]
+) -> RankedVariant:
+    first, launchings = members[0][0], [_launching(*member) for member in members]
+    speeds = [speeds_of.get(launching) for launching in launchings]
+    messages = [(f.remote_messages, latency_of.get(name)) for (f, _), name in zip(members, launchings, strict=True)]
+    return RankedVariant(
+        first.key.pattern,
+        *_parts(*members[0]),
+        first.unit,
+        first.better,
+        [figure for figure, _ in members],
+        shares=_shares(members, speeds),
+        neighbour_shares=_shares(members, [known and known.of_neighbours for known in speeds]),
+        latency_shares=[count * latency for count, latency in messages if count is not None and latency is not None],
+        of_main_memory=speeds[0] is not None and not speeds[0].by_size,
+        simulated=first.simulated,
+    )
+
+
+def _shares(members: _Members, bounds: Sequence[MemorySpeeds | None]) -> list[float]:
+    found = (
+        share_of_bound(f.key.pattern, f.value, {**factors, **f.traffic_levels}, f.nodes, bound)
+        for (f, factors), bound in zip(members, bounds, strict=True)
+        if bound
+    )
+    return [share for share in found if share is not None]
 
 
 def speeds_by_launching(figures: Iterable[Figure]) -> dict[str, MemorySpeeds]:

@@ -1,6 +1,6 @@
 """Groups the results of successful launches by variant, for summaries and predictions."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import Any
@@ -27,6 +27,15 @@ class VariantSummary:
 def factors_of(launch: Launch, result: Record) -> dict[str, Any]:
     """The levels of the launch and of the variant, without the name of the program."""
     return {name: level for name, level in launch.cell.items() if name != "program"} | dict(result["variant"])
+
+
+def correct_results(launches: Iterable[Launch]) -> Iterator[tuple[Launch, Record]]:
+    """The results of successful launches, without those that were skipped or wrong."""
+    for launch in launches:
+        if launch.problem is None:
+            for result in launch.results:
+                if not result.get("skipped") and result.get("verified") is not False:
+                    yield launch, result
 
 
 def by_variant(

@@ -36,6 +36,7 @@ WORK_FACTORS_BETWEEN_LAUNCHES = (
     "environment",
 )
 """The factors of a launch that belong to the work of any pattern."""
+FACTORS_OF_A_LAUNCH = (*FACTORS_BETWEEN_LAUNCHES, "environment")
 LAUNCHED_ALIKE = ("transport", "ranks", "ranks_per_node", "environment")
 """The factors that a cell has in common with its control cell."""
 

@@ -166,10 +166,8 @@ def _spaced(positions: Collection[int]) -> list[int]:
 def _candidates(row: _Row, correlation: float) -> list[int]:
     """The steps of the row, and the steps of an optimal partition between them."""
     squares = _lowest([(b - a) ** 2 for a, b in itertools.pairwise(row.values)])
-    variance = sum(squares) / len(squares) / 2.0 / _KEPT_MEAN if squares else 0.0
+    variance = (fmean(squares) / 2.0 / _KEPT_MEAN if squares else 0.0) or 1e-12
     steps = list(row.steps)
-    if variance <= 0.0:
-        variance = 1e-12
     penalty = _PENALTY * math.log(len(row.values)) * variance * _inflation(correlation, len(row.values))
     for first, last in row.pieces():
         steps += [first + k for k in _partition(row.values[first:last], penalty)]

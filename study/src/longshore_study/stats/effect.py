@@ -9,7 +9,7 @@ their session.
 
 import math
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Any
 
@@ -59,16 +59,9 @@ def paired(reference: Mapping[str, float], new: Mapping[str, float]) -> Effect:
 
 def unpaired(reference: Mapping[str, float], new: Mapping[str, float]) -> Effect:
     """The effect from one value per session. `variance` is pooled over the two sides."""
-    sides = [sorted(reference.items()), sorted(new.items())]
-    centres = [fmean(v for _, v in side) for side in sides]
-    residuals = [((k, name), v - c) for k, (side, c) in enumerate(zip(sides, centres, strict=True)) for name, v in side]
-    counts = (len(reference), len(new))
-    df = sum(counts) - 2
-    total = math.fsum(r * r for _, r in residuals)
-    return Effect(
-        UNPAIRED, centres[1] - centres[0], total / df if df else None, df, sum(1.0 / n for n in counts), counts,
-        tuple(residuals), *welch([[v for _, v in side] for side in sides]),
-    )  # fmt: skip
+    sides = [{(k, name): side[name] for name in sorted(side)} for k, side in enumerate((reference, new))]
+    se, df = welch([list(side.values()) for side in sides])
+    return replace(stratified({"": sides[0]}, {"": sides[1]}), design=UNPAIRED, welch_se=se, welch_df=df)
 
 
 def stratified(reference: Mapping[str, Mapping[Any, float]], new: Mapping[str, Mapping[Any, float]]) -> Effect:
