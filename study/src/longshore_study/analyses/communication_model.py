@@ -1,13 +1,10 @@
 """A model of communication: predicts the time of an exchange from the cost of single messages while
-all ranks send at once. All times are in seconds.
+all ranks send at once (docs/explanation/model.md). All times are in seconds.
 
-Kernels of pattern control measure the parameters on the same machine (model_parameters.py): a
-shift, in which every rank sends a message to the next rank; a barrier; and a fetch-and-add. As in
-parameterised LogP (T. Kielmann, H. Bal, K. Verstoep: Fast measurement of LogP parameters for
-message passing platforms, IPDPS workshops 2000), the cost of a message is any function of its size,
-because of caches and protocols. Between two measured sizes, the cost is linear as in LogGP: a gap
-per message and a gap per byte (A. Alexandrov et al., SPAA 1995).
-"""
+As in parameterised LogP (T. Kielmann, H. Bal, K. Verstoep: Fast measurement of LogP parameters for
+message passing platforms, IPDPS workshops 2000), the cost of a message is any function of its size.
+Between two measured sizes, the cost is linear as in LogGP: a gap per message and a gap per byte (A.
+Alexandrov et al., SPAA 1995)."""
 
 from bisect import bisect_right
 from collections.abc import Callable, Mapping
@@ -59,7 +56,6 @@ class Costs:
     messages: Mapping[tuple[str, str], Gap] = field(default_factory=dict)
     """The cost of a message, by kind of transfer (put, channel, alltoallv, rma) and of receiver."""
     barrier: float | None = None
-    """Seconds of a barrier of all ranks."""
     fetch_add: Mapping[str, float] = field(default_factory=dict)
     """Seconds of a fetch-and-add, by kind of receiver."""
 
@@ -121,11 +117,8 @@ def _direct(exchange: Exchange, costs: Costs, transfer: str) -> Parts:
 
 
 def _one_sided(exchange: Exchange, costs: Costs, transfer: str) -> Parts:
-    """MPI's one-sided calls for all blocks, including the block of the rank for itself.
-
-    The measured kernel exchanges one block: a claim, a put, two calls that reset a counter, and a
-    barrier. A call that resets a counter costs about as much as a claim.
-    """
+    """MPI's one-sided calls for all blocks, also the own block of the rank. The measured kernel
+    exchanges one block: a claim, a put, two resets of a counter, and a barrier."""
     barrier = _barrier(costs)
     first_block, messages, claim = barrier, 0.0, 0.0
     for pair, count in exchange.peers():
@@ -138,9 +131,8 @@ def _one_sided(exchange: Exchange, costs: Costs, transfer: str) -> Parts:
 
 
 def _two_hop(exchange: Exchange, costs: Costs, transfer: str) -> Parts:
-    """In the first hop, a rank sends to each rank of its node the blocks that the receiver keeps or
-    forwards. It copies in its own memory those of its blocks that it keeps or forwards itself. In
-    the second hop, a rank sends the blocks of its whole node to one rank of each other node."""
+    """First to each rank of the node the blocks that it keeps or forwards; then the blocks of the
+    whole node to one rank of each other node. A rank copies what it keeps or forwards itself."""
     node = exchange.near + 1
     nodes = exchange.ranks // node
     messages = sum(
@@ -174,13 +166,12 @@ EXCHANGES: dict[str, tuple[Callable[[Exchange, Costs, str], Parts], str]] = {
 }
 """The formula of each strategy, and the kind of transfer of its blocks."""
 CALLS_OF_RMA = 3
-"""The claim and the two resets of a counter in the measured one-sided exchange (_one_sided)."""
+"""A claim and two resets of a counter, which cost about as much (_one_sided)."""
 
 
 def _copied(exchange: Exchange, costs: Costs, messages: float, call: str = "") -> Parts:
-    """Adds the cost of the block that a rank keeps, and of the barrier that ends every exchange. If
-    a transfer of the kind `call` moves the kept block too, the block costs as much as such a
-    transfer."""
+    """Adds the cost of the block that a rank keeps, and of the barrier that ends every exchange. A
+    transfer of the kind `call` may move the kept block, too."""
     kept = costs.messages.get((call, SELF))
     if kept is not None:
         own_block = max(0.0, _successive_messages(kept, 1, exchange) - kept.per_message)
@@ -195,12 +186,9 @@ def _barrier(costs: Costs) -> float:
 
 
 def _successive_messages(gap: Gap, count: int, exchange: Exchange, message_bytes: float | None = None) -> float:
-    """The seconds of `count` successive messages of `message_bytes` (default: one block).
-
-    The result is the larger of two costs: `count` times the cost of a message, and the cost of all
-    bytes at the rate of one message of the size of the whole exchange. The second cost can be
-    larger if a block fits into a cache and all blocks together do not.
-    """
+    """The seconds of `count` successive messages of `message_bytes` (default: one block): at least
+    those of all bytes at the rate of one message of the size of the whole exchange, because all
+    blocks together may not fit into a cache."""
     block = exchange.block_bytes if message_bytes is None else message_bytes
     work = exchange.ranks * exchange.block_bytes
     one_by_one = count * gap.seconds(block)
@@ -210,9 +198,8 @@ def _successive_messages(gap: Gap, count: int, exchange: Exchange, message_bytes
 
 
 def _queue(exchange: Exchange, costs: Costs, transfer: str) -> float:
-    """The waiting time in order incast, in which all ranks start with the same target. This target
-    receives the blocks one after the other; then the ranks follow each other from target to target.
-    Only remote blocks queue, because a sender on the same node writes directly into memory."""
+    """The waiting time in order incast: the target with which all ranks start receives the blocks
+    one after the other. Only remote blocks queue: others are written directly into memory."""
     if exchange.remote < 2:
         return 0.0
     return (exchange.remote - 1) * _gap(costs, transfer, REMOTE).seconds(exchange.block_bytes)

@@ -18,7 +18,7 @@ from longshore_study.base.json_values import canonical, number_in
 from longshore_study.compare.comparison import margin_of
 from longshore_study.metrics.variant_results import correct_results, factors_of
 from longshore_study.metrics.variant_rows import CHOICES, reading_order
-from longshore_study.patterns import CONTROL, PATTERNS, pattern_rank
+from longshore_study.patterns import CONTROL, facts_of, pattern_rank
 from longshore_study.store.launch_store import Launch
 
 _PLACE = ("machine", "ranks", "nodes")
@@ -134,7 +134,7 @@ def _choice(time: _Time) -> dict[str, Any]:
 
 def _is_auto(pattern: str, choice: str, names: Sequence[str]) -> bool:
     """Whether the choice is `auto`, which never leads: it repeats a fixed choice."""
-    return pattern in PATTERNS and PATTERNS[pattern].auto in names and _AUTO in choice.split()
+    return facts_of(pattern).auto in names and _AUTO in choice.split()
 
 
 def _leads(seconds: Mapping[str, Mapping[int, float]], margin: float) -> tuple[Lead, ...]:

@@ -1,7 +1,6 @@
 """Computes the parameters of the communication model (communication_model.py) from stored results
-of the control kernels shift, barrier and fetch-add. Each parameter is the median over the launches
-of a session that have the same layout of ranks. predictions.py uses the parameters.
-"""
+of the control kernels shift, barrier and fetch-add: medians over the launches of a session that
+have the same layout of ranks."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
@@ -62,12 +61,10 @@ def _measured(result: Mapping[str, Any]) -> Iterator[tuple[ParameterKey, float]]
 def _costs(seconds: Mapping[ParameterKey, float]) -> Costs:
     """The costs, from the seconds of each parameter.
 
-    The cost of a message is the larger of `shift_us` and `until_met_us - barrier_us`. An exchange
-    ends when its slowest rank ends. `shift_us` is too small: it is the time of the rank that is
-    slowest on average. `until_met_us` is the time of the slowest rank of each operation. This time
-    includes a barrier, whose time is subtracted. In two cases the cost is `shift_us` alone. The
-    first case is MPI's one-sided exchange (transfer rma), whose `shift_us` includes a barrier. In
-    the second case, one of the other two figures was not measured.
+    The cost of a message is the larger of `shift_us`, the time of the rank that is slowest on
+    average, and `until_met_us - barrier_us`, the time of the slowest rank of each operation. It is
+    `shift_us` alone for MPI's one-sided exchange (transfer rma), whose `shift_us` includes a
+    barrier, and if one of the other two figures was not measured.
     """
     barrier = next((value for (figure, *_), value in seconds.items() if figure == FIGURES["barrier"]), None)
     shifts: dict[tuple[str, str], list[tuple[float, float]]] = defaultdict(list)

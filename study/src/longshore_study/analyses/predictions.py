@@ -13,7 +13,7 @@ from longshore_study.analyses.scaling import layout_of
 from longshore_study.base.json_values import canonical, positive_in
 from longshore_study.metrics.variant_results import correct_results, factors_of
 from longshore_study.metrics.variant_rows import reading_order
-from longshore_study.patterns import PATTERNS, pattern_rank
+from longshore_study.patterns import facts_of, pattern_rank
 from longshore_study.store.launch_store import Launch
 from longshore_study.store.records import Record
 
@@ -65,7 +65,7 @@ def predictions_of(launches: Iterable[Launch]) -> list[Prediction]:
     groups: dict[tuple[CostsKey, str, str], list[tuple[Launch, Record]]] = defaultdict(list)
     for launch, result in correct_results(launches):
         pattern = str(result["pattern"])
-        if pattern in PATTERNS and PATTERNS[pattern].modelled_phase:
+        if facts_of(pattern).modelled_phase:
             groups[costs_key(launch), pattern, canonical(factors_of(launch, result))].append((launch, result))
     rows = [
         row
@@ -80,7 +80,7 @@ def predictions_of(launches: Iterable[Launch]) -> list[Prediction]:
 def _prediction(
     key: CostsKey, pattern: str, members: list[tuple[Launch, Record]], costs: Costs | None
 ) -> Prediction | None:
-    phase = PATTERNS[pattern].modelled_phase
+    phase = facts_of(pattern).modelled_phase
     seconds = [value for _, result in members if (value := positive_in(result, "phases", phase))]
     if not seconds:
         return None

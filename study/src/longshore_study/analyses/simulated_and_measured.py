@@ -1,10 +1,8 @@
 """Pairs the simulated and the measured times of the same work: the ratio predicted / measured.
 
-A pair agrees in pattern, variant, ranks, nodes and all other factors except the transport, the
-machine and the environment. Imported results rarely have all factors, so they must agree only in
-the factors that they have. For imported results without times, the ratio comes from their main
-metric.
-"""
+A pair agrees in all factors except those of the launch. Imported results rarely have all factors,
+so they must agree only in the factors that they have. If they have no times, the ratio comes from
+their main metric."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -54,7 +52,6 @@ class PredictedTime:
 class SideBySide:
     pairs: list[PredictedTime] = field(default_factory=list)
     simulated: int = 0
-    """The number of simulated variants."""
     measured: int = 0
     ambiguous: int = 0
     """Imported variants that agree with several simulated ones, and are left out."""

@@ -1,7 +1,6 @@
-"""Measures the effect of environment variables within one state of the machine. Suspected variants
-are measured with the variables as on the new side, and with the variables as in the reference. A
-confirming study (confirming_study.py) alternates the two settings, so launches are compared within
-their session."""
+"""Measures the effect of environment variables within one state of the machine: suspected variants
+with the variables as on the new side, and as in the reference. A confirming study
+(confirming_study.py) alternates the two settings, so launches are compared within their session."""
 
 import math
 from collections import defaultdict
@@ -30,7 +29,6 @@ class VariableEffect:
     difference: float
     """Difference of logarithms, as on the new side minus as in the reference: positive is good."""
     interval: tuple[float, float] | None
-    """95 % confidence interval of the difference."""
     p: float | None
 
 
@@ -66,9 +64,7 @@ def variable_effect(
 
 
 def judged(found: Effect, hypothesis: Hypothesis, limit: float) -> tuple[str, tuple[float, float] | None, float | None]:
-    """The verdict with the interval and the p value, which are None if the error is not known.
-    Confirmed if the difference is significantly beyond the margin in the direction of the
-    hypothesis. Refuted if it is beyond the margin in the other direction, or within the margin."""
+    """The verdict with the interval and the p value, which are None if the error is not known."""
     row = verdict.with_own_error(found)
     if row is None:
         return OPEN, None, None

@@ -1,10 +1,6 @@
 """The common shift: the change of the speed of the whole machine between the two sides, as the
-control cells (memory copy, ping-pong) measure it.
-
-The shift is removed from the other rows only if the controls prove it (`find_shift`). The other
-rows prove nothing. If half of the strategies regressed, subtracting the median of all rows would
-show the other half as improved.
-"""
+control cells (memory copy, ping-pong) measure it. The other rows prove nothing: if half of the
+strategies regressed, subtracting the median of all rows would show the other half as improved."""
 
 import math
 from collections.abc import Sequence
@@ -36,7 +32,6 @@ class CommonShift:
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """The 95 % interval of the ratio."""
         if self.measured is None:
             return None
         low, high = self.measured.interval
@@ -58,11 +53,7 @@ class CommonShift:
 
 def find_shift(controls: Sequence[tuple[str, Measured]], margin: float) -> CommonShift:
     """The shift: the mean over kernels of the mean over the cells of a kernel. `controls` are pairs
-    of a control kernel and the difference of a cell.
-
-    The shift is removed from rows if its 95 % interval excludes zero and every kernel agrees with
-    the shift.
-    """
+    of a control kernel and the difference of a cell."""
     if not controls:
         return CommonShift()
     by_kernel = grouped(controls, lambda control: control[0])

@@ -1,24 +1,13 @@
-"""Finds hosts on which launches are slower than other launches of the same cells and sessions.
+"""Finds hosts whose launches are slower than other launches of the same cells and sessions.
 
-A host can be found only if, in one session, some launches of a cell ran on it and others did not.
 The launches of one cell in one session form a group. A launch is one observation: the mean
-logarithm of its figures, relative to the mean of its group. In the terms of Montgomery, groups are
-blocks and hosts are treatments; a launch may have several treatments.
-
-Few hosts are assumed to be slow, since pairs of hosts may not determine an effect of every host.
-So slow hosts are chosen one after another: the host with the most significant t test beside those
-chosen before, by least squares, until none is significant. The effect of a host compares launches
-on it with launches without it. The p values are corrected for the number of hosts (Bonferroni).
-
-A few launches that other programs disturbed are no evidence against the host where they happened to
-run. So a permutation test must agree: launches are dealt anew to the hosts, within their groups,
-and at most one deal of twenty makes any host look as slow. It is left out for a difference that is
-larger than the range of what it leaves of the speeds, because few launches have few deals.
+logarithm of its figures, relative to the mean of its group. Hosts are chosen one after another,
+each by its t test beside those chosen before, and a permutation test must agree. For the reasons,
+see docs/explanation/statistics.md, "Slow hosts".
 
 Sources: Montgomery, Design and Analysis of Experiments, chapter 4 (balanced and incomplete blocks);
 Draper and Smith, Applied Regression Analysis, chapter 15 (forward selection); Westfall and Young,
-Resampling-Based Multiple Testing, chapter 2 (the most extreme host of each deal).
-"""
+Resampling-Based Multiple Testing, chapter 2 (the most extreme host of each deal)."""
 
 import math
 import random
@@ -30,6 +19,7 @@ from typing import Any
 
 from longshore_study.base import terminal
 from longshore_study.base.groups import grouped, mean_by
+from longshore_study.base.json_values import attributes
 from longshore_study.compare.comparison import Comparison
 from longshore_study.compare.estimate import metric_ratio, metric_ratios
 from longshore_study.metrics.launch_metrics import Figure
@@ -71,7 +61,6 @@ class SlowHost:
 
     @property
     def text(self) -> str:
-        """Names the host, its slowdown, and the number of launches behind this result."""
         bounds = terminal.interval(metric_ratios(self.interval, "higher"))
         on, off = self.launches
         what = f"host {self.host} is" if len(self.hosts) == 1 else f"one of the hosts {self.host} (always together) is"
@@ -88,15 +77,10 @@ class SlowHost:
         return f"host != {self.hosts[0]!r}" if len(self.hosts) == 1 else f"host not in {list(self.hosts)}"
 
     def as_json(self) -> dict[str, Any]:
+        ratio, bounds = metric_ratio(self.difference, "higher"), metric_ratios(self.interval, "higher")
         return {
-            "side": self.side,
-            "host": self.host,
-            "hosts": list(self.hosts),
-            "ratio": metric_ratio(self.difference, "higher"),
-            "interval": metric_ratios(self.interval, "higher"),
-            "p": self.p,
-            "launches": list(self.launches),
-        }
+            **attributes(self, "side host hosts"), "ratio": ratio, "interval": bounds, **attributes(self, "p launches"),
+        }  # fmt: skip
 
 
 def slow_hosts(comparison: Comparison) -> list[SlowHost]:

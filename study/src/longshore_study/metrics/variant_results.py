@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
+from longshore_study.base.groups import grouped
 from longshore_study.base.json_values import canonical, number_in
 from longshore_study.store.launch_store import Launch
 from longshore_study.store.records import Record
@@ -43,18 +44,15 @@ def by_variant(
 ) -> list[tuple[Names, dict[str, Any], list[Mapping[str, Any]]]]:
     """For each variant: names, factors, and `part` of each result, in the order of the first
     record. Results for which `part` returns None are left out."""
-    groups: dict[tuple[Names, str], tuple[dict[str, Any], list[Mapping[str, Any]]]] = {}
-    for launch in launches:
-        if launch.problem is not None:
-            continue
-        for result in launch.results:
-            member = part(result)
-            if member is None:
-                continue
-            factors = factors_of(launch, result)
-            names = (launch.study, launch.tag, str(result["pattern"]))
-            groups.setdefault((names, canonical(factors)), (factors, []))[1].append(member)
-    return [(names, factors, parts) for (names, _), (factors, parts) in groups.items()]
+    found = [
+        ((launch.study, launch.tag, str(result["pattern"])), factors_of(launch, result), member)
+        for launch in launches
+        if launch.problem is None
+        for result in launch.results
+        if (member := part(result)) is not None
+    ]
+    groups = grouped(found, lambda one: (one[0], canonical(one[1])))
+    return [(*members[0][:2], [member for _, _, member in members]) for members in groups.values()]
 
 
 def median_of(members: Sequence[object], *path: str) -> float | None:

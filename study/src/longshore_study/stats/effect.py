@@ -1,11 +1,6 @@
 """The effect: the difference between two sides of a comparison, with its variance. Values are
-logarithms of metrics, with a sign that the caller sets so that a larger value is better.
-
-Paired design: both sides were measured in the same sessions. Each session gives one difference.
-Unpaired design: each side has its own sessions.
-Stratified design: launches of both sides alternate within a session. Launches are compared within
-their session.
-"""
+logarithms of metrics, with a sign that the caller sets so that a larger value is better. For the
+three designs, see docs/explanation/statistics.md, section 2."""
 
 import math
 from collections.abc import Hashable, Mapping, Sequence
@@ -20,7 +15,7 @@ PAIRED, UNPAIRED, STRATIFIED = "paired", "unpaired", "stratified"
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """A difference and its noise. The units of replication are sessions or launches (see above)."""
+    """A difference and its noise. The units are sessions, or launches if stratified."""
 
     design: str
     difference: float

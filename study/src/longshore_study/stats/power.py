@@ -1,9 +1,6 @@
 """Power analysis: the smallest slowdown that a planned study would detect with the verdict
-*regressed*.
-
-The degrees of freedom of moderated variances have no closed formula. So the statistics of `compare`
-run on simulated tables of noise (Monte Carlo with a fixed seed).
-"""
+*regressed*. The degrees of freedom of moderated variances have no closed formula. So the statistics
+of `compare` run on simulated tables of noise (Monte Carlo with a fixed seed)."""
 
 import math
 import random

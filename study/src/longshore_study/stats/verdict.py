@@ -1,10 +1,7 @@
 """The verdict on a difference, given a margin below which differences do not matter.
 
-Each hypothesis compares the difference with the margin, not with zero. The verdict is *regressed*
-or *improved* if the difference is significantly larger than the margin. It is *same* if the
-difference is significantly smaller than the margin, for better and for worse (two one-sided tests,
-Schuirmann 1987). Otherwise the verdict is *inconclusive*.
-"""
+Each hypothesis compares the difference with the margin, not with zero; *same* needs two one-sided
+tests (Schuirmann 1987). docs/explanation/statistics.md, section 5, has the formulas."""
 
 import math
 from collections.abc import Sequence
