@@ -12,7 +12,7 @@ from typing import Any
 from longshore_study.base.groups import grouped
 from longshore_study.base.json_values import canonical
 from longshore_study.compare import contrast
-from longshore_study.metrics.launch_metrics import Figure, Measurements
+from longshore_study.metrics.launch_metrics import Figure, Measurements, measure
 from longshore_study.metrics.memory_bound import factor_to_node
 from longshore_study.patterns import CONTROL, PATTERNS, pattern_rank
 from longshore_study.store.launch_store import Launch
@@ -78,9 +78,11 @@ def conversion_to_node(figure: Figure, layout: Layout) -> tuple[float, str]:
     return factor_to_node(figure.per, figure.unit, layout.ranks, layout.nodes)
 
 
-def curves_of(launches: Iterable[Launch], measured: Measurements) -> list[Curve]:
+def curves_of(launches: Iterable[Launch], measured: Measurements | None = None) -> list[Curve]:
     """The curves with at least two points. Only main metrics that are rates have curves, and
-    controls have none. `measured` has the figures of the launches."""
+    controls have none. `measured` has the figures of the launches, if they are known."""
+    launches = list(launches)
+    measured = measured or measure(launches)
     layouts = {str(launch.path): layout for launch in launches if (layout := layout_of(launch)) is not None}
     shown = [
         f for f in measured.figures
