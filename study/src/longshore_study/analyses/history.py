@@ -139,13 +139,9 @@ def _unknown_factors(events: Iterable[Event], keys: Iterable[Key]) -> list[str]:
 
 
 def _session_starts(launches: Iterable[Launch]) -> dict[tuple[str, str, str], str]:
-    starts: dict[tuple[str, str, str], str] = {}
-    for launch in launches:
-        started = launch.envelope.get("started")
-        if isinstance(started, str):
-            key = (launch.study, launch.tag, launch.session)
-            starts[key] = min(starts.get(key, started), started)
-    return starts
+    known = (launch for launch in launches if isinstance(launch.envelope.get("started"), str))
+    sessions = grouped(known, lambda launch: (launch.study, launch.tag, launch.session))
+    return {name: min(launch.envelope["started"] for launch in of_it) for name, of_it in sessions.items()}
 
 
 def _row(

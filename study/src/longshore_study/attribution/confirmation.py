@@ -26,6 +26,7 @@ from longshore_study.compare.row_effect import effect_of_sessions, sessions_in_t
 from longshore_study.metrics.launch_metrics import Figure, by_session, measure
 from longshore_study.patterns import CONTROL
 from longshore_study.stats import verdict
+from longshore_study.stats.effect import Sessions
 from longshore_study.store.selection import Side
 from longshore_study.study_file import environment_variables
 from longshore_study.study_file.study import Hypothesis
@@ -76,9 +77,6 @@ class ConfirmationResult:
             CONFIRMED: "with these variables, and nothing else changed, the change appears",
             REFUTED: "with these variables, and nothing else changed, the change does not appear",
         }.get(self.verdict, "more sessions are needed")
-
-
-_Sessions = dict[str, dict[Any, float]]
 
 
 def judge(reference: Side, new: Side, hypothesis: Hypothesis, margin: float) -> ConfirmationResult:
@@ -145,7 +143,7 @@ def _figures(side: Side) -> list[Figure]:
     return [f for f in measure(side.launches).figures if f.main and f.key.pattern != CONTROL]
 
 
-def _means(side: Side, hypothesis: Hypothesis) -> tuple[_Sessions, _Sessions, _Sessions]:
+def _means(side: Side, hypothesis: Hypothesis) -> tuple[Sessions, Sessions, Sessions]:
     """The means of a side by session and launch: suspected levels, levels beside, difference."""
     suspected: list[Figure] = []
     beside: list[Figure] = []
@@ -172,7 +170,7 @@ def _suspected(factors: Mapping[str, Any], hypothesis: Hypothesis) -> bool:
     return all(factors.get(name) in levels for name, levels in hypothesis.factors.items())
 
 
-def _by_session_alone(figures: Iterable[Figure]) -> _Sessions:
+def _by_session_alone(figures: Iterable[Figure]) -> dict[str, dict[Any, float]]:
     """The mean of each session, in place of its launches."""
     means = mean_by(figures, lambda figure: figure.session, lambda figure: figure.goodness)
     return {session: {"": mean} for session, mean in means.items()}

@@ -12,10 +12,10 @@ from longshore_study.base.groups import grouped
 from longshore_study.compare.contrast import moderated_errors
 from longshore_study.compare.core_distance import launches_on_far_cores
 from longshore_study.compare.judged_row import JudgedRow
-from longshore_study.metrics.launch_metrics import Sessions, by_session
+from longshore_study.metrics.launch_metrics import by_session
 from longshore_study.patterns import CONTROL
 from longshore_study.stats import covariate, effect
-from longshore_study.stats.effect import Effect
+from longshore_study.stats.effect import Effect, Sessions
 from longshore_study.store.selection import Side
 
 

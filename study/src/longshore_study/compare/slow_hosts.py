@@ -14,7 +14,6 @@ import random
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import fmean
 from typing import Any
 
 from longshore_study.base import terminal
@@ -100,14 +99,16 @@ def slow_hosts(comparison: Comparison) -> list[SlowHost]:
 def launch_speeds(rows: Sequence[Sequence[Figure]]) -> list[dict[str, float]]:
     """The speed of each launch, by cell and session: the logarithm of each figure minus the mean of
     its row, as a mean over the rows of the launch."""
-    speeds: dict[tuple[str, str, str], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+
+    def group_of(figure: Figure) -> tuple[str, str, str]:
+        return figure.key.study, figure.key.cell_text, figure.session
+
+    speeds: list[tuple[tuple[str, str, str], str, float]] = []
     for figures in rows:
-        by_group = grouped(figures, lambda figure: (figure.key.study, figure.key.cell_text, figure.session))
-        for name, members in by_group.items():
-            mean = fmean([figure.goodness for figure in members])
-            for figure in members:
-                speeds[name][figure.launch].append(figure.goodness - mean)
-    return [{launch: fmean(values) for launch, values in launches.items()} for launches in speeds.values()]
+        means = mean_by(figures, group_of, lambda figure: figure.goodness)
+        speeds += [(group_of(f), f.launch, f.goodness - means[group_of(f)]) for f in figures]
+    groups = grouped(speeds, lambda speed: speed[0]).values()
+    return [mean_by(group, lambda speed: speed[1], lambda speed: speed[2]) for group in groups]
 
 
 def _connected(groups: Sequence[_Group]) -> list[list[_Group]]:

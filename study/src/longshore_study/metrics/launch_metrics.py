@@ -358,10 +358,6 @@ def _why_no_figure(result: Record, name: str, main: str | None) -> str | None:
     return None
 
 
-Sessions = Mapping[str, Mapping[Any, float]]
-"""A number by session and launch."""
-
-
 def by_launch(
     figures: Iterable[Figure], value: Callable[[Figure], float] = lambda figure: figure.goodness
 ) -> dict[Any, float]:

@@ -45,11 +45,9 @@ LAUNCHED_ALIKE = ("transport", "ranks", "ranks_per_node", "environment")
 @cache
 def facts_of(pattern: str) -> Pattern:
     """The facts of a pattern. Those of an unknown pattern are empty."""
-    return PATTERNS.get(pattern) or Pattern(pattern, pattern, order=0, metrics={}, main="", factors={})
+    return PATTERNS.get(pattern) or Pattern(pattern, pattern, _CONTROL.order - 1, metrics={}, main="", factors={})
 
 
 def pattern_rank(pattern: str) -> tuple[int, str]:
     """A sort key: known patterns in their order, then other patterns by name, then controls."""
-    if pattern == CONTROL:
-        return (len(PATTERNS), pattern)
-    return (MEASURED.index(pattern) if pattern in MEASURED else len(MEASURED), pattern)
+    return (facts_of(pattern).order, pattern)

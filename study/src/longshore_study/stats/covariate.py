@@ -16,7 +16,7 @@ from statistics import fmean
 from typing import Any
 
 from longshore_study.stats import student
-from longshore_study.stats.effect import STRATIFIED, Effect
+from longshore_study.stats.effect import STRATIFIED, Effect, Sessions
 
 MIN_DF = 8
 """With fewer degrees of freedom the adjustment costs more than it gains."""
@@ -27,8 +27,8 @@ CLEAR_GAP = 4.0
 """Smallest gap between two groups of probes, in standard deviations within the groups. Two groups
 arise if some launches run on near cores and others on far cores."""
 
-Sides = tuple[Mapping[str, Mapping[Any, float]], Mapping[str, Mapping[Any, float]]]
-"""The reference and the new side, each as session -> launch -> number."""
+Sides = tuple[Sessions, Sessions]
+"""The reference and the new side."""
 
 
 @dataclass(frozen=True, slots=True)

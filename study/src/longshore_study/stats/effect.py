@@ -10,6 +10,8 @@ from typing import Any
 
 from longshore_study.stats import student
 
+Sessions = Mapping[str, Mapping[Any, float]]
+"""A number by session and launch."""
 PAIRED, UNPAIRED, STRATIFIED = "paired", "unpaired", "stratified"
 
 
@@ -59,9 +61,8 @@ def unpaired(reference: Mapping[str, float], new: Mapping[str, float]) -> Effect
     return replace(stratified({"": sides[0]}, {"": sides[1]}), design=UNPAIRED, welch_se=se, welch_df=df)
 
 
-def stratified(reference: Mapping[str, Mapping[Any, float]], new: Mapping[str, Mapping[Any, float]]) -> Effect:
-    """The effect from one value per launch, indexed by session and launch. Sessions have equal
-    weights.
+def stratified(reference: Sessions, new: Sessions) -> Effect:
+    """The effect from one value per launch. Sessions have equal weights.
 
     REQUIRES: both sides have the same sessions.
     """
