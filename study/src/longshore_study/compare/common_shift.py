@@ -61,23 +61,20 @@ def find_shift(controls: Sequence[tuple[str, Measured]], margin: float) -> Commo
     shift = _mean(list(kernels.values()))
     low, high = shift.interval
     judged = verdict.judge([shift], margin)[0].verdict
-    removed, reason = False, "the controls show no shift: nothing is removed"
-    if not low <= 0.0 <= high:
-        removed = _agree(kernels, shift)
-        if removed:
-            reason = "the controls show a shift: rows are judged relative to it"
-        else:  # the machine did not change as a whole
-            judged, reason = verdict.INCONCLUSIVE, "the controls contradict each other: nothing is removed"
-    return CommonShift(shift, kernels, removed, judged, reason=reason)
+    if low <= 0.0 <= high:
+        return CommonShift(shift, kernels, verdict=judged, reason="the controls show no shift: nothing is removed")
+    if _agree(kernels, shift):
+        reason = "the controls show a shift: rows are judged relative to it"
+        return CommonShift(shift, kernels, removed=True, verdict=judged, reason=reason)
+    # The machine did not change as a whole.
+    reason = "the controls contradict each other: nothing is removed"
+    return CommonShift(shift, kernels, verdict=verdict.INCONCLUSIVE, reason=reason)
 
 
 def _agree(kernels: dict[str, Measured], shift: Measured) -> bool:
     """Whether every kernel has the sign of the shift, and the shift in its 95 % interval."""
-    for kernel in kernels.values():
-        low, high = kernel.interval
-        if not low <= shift.difference <= high or kernel.difference * shift.difference <= 0.0:
-            return False
-    return True
+    bounds = [(kernel.difference, *kernel.interval) for kernel in kernels.values()]
+    return all(low <= shift.difference <= high and own * shift.difference > 0.0 for own, low, high in bounds)
 
 
 def _mean(controls: Sequence[Measured]) -> Measured:

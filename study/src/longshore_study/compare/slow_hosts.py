@@ -233,25 +233,19 @@ def _design(groups: Sequence[_Group]) -> _Design:
 def _slow(side: str, design: _Design, tests: int, level: float) -> list[SlowHost]:
     """The slow hosts, each the most significant beside those before, at this level of the test."""
     chosen: list[tuple[str, ...]] = []
-    while True:
-        candidates = [name for name in design.columns if name not in chosen]
+    while candidates := [name for name in design.columns if name not in chosen]:
         fits = [(*design.effect(name, chosen), name) for name in candidates]
-        if not fits:
-            break
         difference, se, df, name = min(fits, key=lambda fit: fit[0] / fit[1])
-        if difference >= 0 or student.two_sided(difference / se, df) * tests > LEVEL:
-            break
-        if design.is_by_chance(name, chosen, level):
+        is_significant = difference < 0 and student.two_sided(difference / se, df) * tests <= LEVEL
+        if not is_significant or design.is_by_chance(name, chosen, level):
             break
         chosen.append(name)
     found = []
     for name in chosen:
         difference, se, df = design.effect(name, chosen)
         if math.isfinite(se):
-            interval, p = effect.interval(difference, se, df), student.two_sided(difference / se, df)
-            found.append(
-                SlowHost(side, name, difference, interval, min(1.0, p * tests), _launches(name[0], design.groups))
-            )
+            interval, p = effect.interval(difference, se, df), min(1.0, student.two_sided(difference / se, df) * tests)
+            found.append(SlowHost(side, name, difference, interval, p, _launches(name[0], design.groups)))
     return found
 
 
