@@ -19,7 +19,7 @@ from started_programs import write_bench
 
 SOURCES = Path(longshore_study.__file__).parent
 TOY = """
-from longshore_study.patterns.pattern import WAY, WORK, Guideline, MemoryUse, Metric, Pattern, count, words
+from longshore_study.patterns.pattern import Guideline, MemoryUse, Metric, Pattern, count, words
 
 PATTERN = Pattern(
     name="toy",
@@ -27,7 +27,7 @@ PATTERN = Pattern(
     order=6,
     metrics={"toy_bandwidth": Metric("GB/s", per="node", title="bandwidth of the toy")},
     main="toy_bandwidth",
-    factors={"route": words(WAY, "fast slow"), "items": count(WORK)},
+    factors={"route": words("way", "fast slow"), "items": count("work")},
     sizes={"items": "items per rank"},
     guidelines=(Guideline({"route": "fast"}, {"route": "slow"}, why="fast could be slow"),),
     traffic=lambda _: [MemoryUse("copy", 2.0, None)],

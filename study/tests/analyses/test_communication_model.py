@@ -11,10 +11,11 @@ import pytest
 
 from longshore_study.analyses import communication_model
 from longshore_study.analyses.communication_model import NEAR, REMOTE, SELF, Costs, Exchange, Gap, NotModelledError
-from longshore_study.analyses.model_parameters import COSTS_KEY_FACTORS, costs_by_session_and_layout
+from longshore_study.analyses.model_parameters import costs_by_session_and_layout
 from longshore_study.analyses.predictions import Prediction, predictions_of
 from longshore_study.base.json_values import canonical
 from longshore_study.cli.command_line import main
+from longshore_study.patterns import FACTORS_OF_A_LAUNCH
 from longshore_study.planning.plan import make_plan
 from longshore_study.report.facts import gather_facts
 from longshore_study.report.markup import to_text
@@ -271,7 +272,7 @@ def test_the_study_of_isx_measures_the_parameters_of_its_predictions() -> None:
     plan = make_plan(load(Path(__file__).parents[3] / "studies" / "isx.toml"))
     layouts: dict[str, dict[str, set[str]]] = {}
     for cell in plan.cells:
-        layout = canonical({name: cell.between[name] for name in COSTS_KEY_FACTORS if cell.between.get(name)})
+        layout = canonical({name: cell.between[name] for name in FACTORS_OF_A_LAUNCH if cell.between.get(name)})
         found = layouts.setdefault(layout, {"program": set(), "kernel": set(), "over": set(), "pair": set()})
         found["program"].add(cell.program)
         for name in ("kernel", "over", "pair"):

@@ -143,7 +143,7 @@ def test_a_mean_pools_one_kind_only(store: Store) -> None:
 @pytest.mark.parametrize(("channel", "verdict"), [(94.0, BROKEN), (96.0, HOLDS)])
 def test_a_guideline_on_simulated_variants_is_exact(store: Store, channel: float, verdict: str) -> None:
     simulate(store, "t", [halo("waitall", 100.0), halo("channel", channel)])
-    found = check(sides(store, ["t"])[0], [Guideline({"mode": "channel"}, {"mode": "waitall"})])
+    found = check(sides(store, ["t"])[0], more=[Guideline({"mode": "channel"}, {"mode": "waitall"})])
     assert [(row.verdict, row.warnings, row.simulated) for row in found.rows] == [(verdict, (), "cray 1")]
 
 
@@ -152,7 +152,7 @@ def test_a_guideline_does_not_compare_kinds(store: Store) -> None:
     simulate(store, "t", [halo("waitall", 50.0)])
     fixed = {"transport": "simulated", "machine": "cray"}
     with pytest.raises(LongshoreError, match=r"the guideline of .* would pool"):
-        check(sides(store, ["t"])[0], [Guideline({"transport": "threads"}, fixed)])
+        check(sides(store, ["t"])[0], more=[Guideline({"transport": "threads"}, fixed)])
 
 
 def test_variants_are_ranked_on_one_machine(store: Store) -> None:

@@ -1,9 +1,6 @@
-"""The best choices in words, for `show --winners` and the top of the report: the fastest choice,
-its share of the bound, the choices that are as fast within noise, and the result of `auto`.
-
-There is one best choice for each combination of work, number of nodes, transport and stack, because
-users cannot choose these freely.
-"""
+"""The best choices in words, for `show --winners` and the top of the report. There is one best
+choice for each combination of work, number of nodes, transport and stack, because users cannot
+choose these freely."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -29,7 +26,6 @@ class AutoResult:
     share: float
     """1 if `auto` is as good as the best fixed level, below 1 if `auto` is worse."""
     is_within_noise: bool
-    """Whether the difference from the best fixed level is within noise."""
 
     @property
     def chosen(self) -> str:
@@ -55,7 +51,6 @@ class BestChoice:
     name: str
     """The best choice in words; empty if there was only one choice."""
     within_noise: tuple[str, ...]
-    """The other choices whose difference from the best choice is within noise."""
     others: int
     where: str
     """The number of nodes, the transport and the stack."""

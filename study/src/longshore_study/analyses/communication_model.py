@@ -1,20 +1,19 @@
 """A model of communication: predicts the time of an exchange from the cost of single messages while
-all ranks send at once. All times are in seconds.
+all ranks send at once (docs/explanation/model.md). All times are in seconds.
 
-Kernels of pattern control measure the parameters on the same machine (model_parameters.py): a
-shift, in which every rank sends a message to the next rank; a barrier; and a fetch-and-add. As in
-parameterised LogP (T. Kielmann, H. Bal, K. Verstoep: Fast measurement of LogP parameters for
-message passing platforms, IPDPS workshops 2000), the cost of a message is any function of its size,
-because of caches and protocols. Between two measured sizes, the cost is linear as in LogGP: a gap
-per message and a gap per byte (A. Alexandrov et al., SPAA 1995).
-"""
+As in parameterised LogP (T. Kielmann, H. Bal, K. Verstoep: Fast measurement of LogP parameters for
+message passing platforms, IPDPS workshops 2000), the cost of a message is any function of its size.
+Between two measured sizes, the cost is linear as in LogGP: a gap per message and a gap per byte (A.
+Alexandrov et al., SPAA 1995)."""
 
 from bisect import bisect_right
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from longshore_study.base.errors import LongshoreError
 
+T = TypeVar("T")
 NEAR, REMOTE, SELF = "near", "remote", "self"
 """Kinds of receivers: a rank on the same node, on another node, and the sender itself."""
 
@@ -57,7 +56,6 @@ class Costs:
     messages: Mapping[tuple[str, str], Gap] = field(default_factory=dict)
     """The cost of a message, by kind of transfer (put, channel, alltoallv, rma) and of receiver."""
     barrier: float | None = None
-    """Seconds of a barrier of all ranks."""
     fetch_add: Mapping[str, float] = field(default_factory=dict)
     """Seconds of a fetch-and-add, by kind of receiver."""
 
@@ -91,108 +89,96 @@ def predict(exchange: Exchange, costs: Costs) -> Parts:
     if exchange.strategy not in EXCHANGES:
         raise NotModelledError(f"the model does not know the exchange {exchange.strategy}")
     formula, transfer = EXCHANGES[exchange.strategy]
-    parts = formula(exchange, costs)
+    parts = formula(exchange, costs, transfer)
     if exchange.order == "incast":
         parts["queue"] = _queue(exchange, costs, transfer)
     return parts
 
 
-def _put(exchange: Exchange, costs: Costs) -> Parts:
+def _put(exchange: Exchange, costs: Costs, transfer: str) -> Parts:
     """Each rank claims an offset at every rank, also at itself, and puts a block there."""
     claims = sum(count * _claim(costs, pair) for pair, count in exchange.peers())
     # A claim at the rank itself is not measured. It counts like a claim at the nearest peer.
-    return _put_scan(exchange, costs) | {"claims": claims + _claim(costs, exchange.peers()[0][0])}
+    return _blocks(exchange, costs, transfer) | {"claims": claims + _claim(costs, exchange.peers()[0][0])}
 
 
-def _put_scan(exchange: Exchange, costs: Costs) -> Parts:
-    """Like put without claims. Offsets follow from the counts, which another phase exchanges."""
-    return _copied(exchange, costs, _messages(exchange, costs, "put"))
+def _blocks(exchange: Exchange, costs: Costs, transfer: str) -> Parts:
+    """A block to every other rank. With put, offsets follow from the counts, which another phase
+    exchanges. With channel, every rank sends and receives at the same time."""
+    gaps = [(_gap(costs, transfer, pair), count) for pair, count in exchange.peers()]
+    return _copied(exchange, costs, sum(_successive_messages(gap, count, exchange) for gap, count in gaps))
 
 
-def _direct(exchange: Exchange, costs: Costs) -> Parts:
+def _direct(exchange: Exchange, costs: Costs, transfer: str) -> Parts:
     """Like put-scan, without the blocks for ranks of the same node, which are there already."""
-    messages = sum(
-        _successive_messages(_gap(costs, "put", pair), n, exchange) for pair, n in exchange.peers() if pair == REMOTE
-    )
+    remote = exchange.remote
+    messages = _successive_messages(_gap(costs, transfer, REMOTE), remote, exchange) if remote else 0.0
     return {"messages": messages, "barrier": _barrier(costs)}
 
 
-def _one_sided(exchange: Exchange, costs: Costs) -> Parts:
-    """MPI's one-sided calls for all blocks, including the block of the rank for itself.
-
-    The measured kernel exchanges one block: a claim, a put, two calls that reset a counter, and a
-    barrier. A call that resets a counter costs about as much as a claim.
-    """
+def _one_sided(exchange: Exchange, costs: Costs, transfer: str) -> Parts:
+    """MPI's one-sided calls for all blocks, also the own block of the rank. The measured kernel
+    exchanges one block: a claim, a put, two resets of a counter, and a barrier."""
     barrier = _barrier(costs)
     first_block, messages, claim = barrier, 0.0, 0.0
     for pair, count in exchange.peers():
-        gap = _gap(costs, "rma", pair)
+        gap = _gap(costs, transfer, pair)
         messages += max(0.0, _successive_messages(gap, count, exchange) - count * gap.per_message)
         first_block = max(first_block, gap.per_message)
         claim = max(claim, (gap.per_message - barrier) / CALLS_OF_RMA)
     claims = first_block - barrier + claim * (exchange.ranks - 1)
-    return _copied(exchange, costs, messages, "rma") | {"claims": claims}
+    return _copied(exchange, costs, messages, transfer) | {"claims": claims}
 
 
-def _channels(exchange: Exchange, costs: Costs) -> Parts:
-    """Every rank sends and receives the pieces of blocks at the same time."""
-    return _copied(exchange, costs, _messages(exchange, costs, "channel"))
-
-
-def _two_hop(exchange: Exchange, costs: Costs) -> Parts:
-    """In the first hop, a rank sends to each rank of its node the blocks that the receiver keeps or
-    forwards. It copies in its own memory those of its blocks that it keeps or forwards itself. In
-    the second hop, a rank sends the blocks of its whole node to one rank of each other node."""
+def _two_hop(exchange: Exchange, costs: Costs, transfer: str) -> Parts:
+    """First to each rank of the node the blocks that it keeps or forwards; then the blocks of the
+    whole node to one rank of each other node. A rank copies what it keeps or forwards itself."""
     node = exchange.near + 1
     nodes = exchange.ranks // node
-    block = exchange.block_bytes
-    first = (
-        _successive_messages(_gap(costs, "channel", NEAR), exchange.near, exchange, block * nodes)
-        if exchange.near
-        else 0.0
+    messages = sum(
+        _successive_messages(_gap(costs, transfer, pair), count, exchange, exchange.block_bytes * blocks)
+        for pair, count, blocks in ((NEAR, exchange.near, nodes), (REMOTE, nodes - 1, node))
+        if count
     )
-    second = (
-        _successive_messages(_gap(costs, "channel", REMOTE), nodes - 1, exchange, block * node) if nodes > 1 else 0.0
-    )
-    parts = _copied(exchange, costs, first + second)
+    parts = _copied(exchange, costs, messages)
     return parts | {"copy": parts["copy"] * nodes}
 
 
-def _collective(exchange: Exchange, costs: Costs) -> Parts:
+def _collective(exchange: Exchange, costs: Costs, transfer: str) -> Parts:
     """One collective call, whose fixed cost does not depend on the number of blocks."""
-    fixed = 0.0
-    moving = 0.0
+    fixed, moving = 0.0, 0.0
     for pair, count in exchange.peers():
-        gap = _gap(costs, "alltoallv", pair)
+        gap = _gap(costs, transfer, pair)
         fixed = max(fixed, gap.per_message)
         moving += _successive_messages(gap, count, exchange) - count * gap.per_message
-    return _copied(exchange, costs, fixed + max(0.0, moving), "alltoallv")
+    return _copied(exchange, costs, fixed + max(0.0, moving), transfer)
 
 
-EXCHANGES: dict[str, tuple[Callable[[Exchange, Costs], Parts], str]] = {
+EXCHANGES: dict[str, tuple[Callable[[Exchange, Costs, str], Parts], str]] = {
     "put": (_put, "put"),
-    "put-scan": (_put_scan, "put"),
+    "put-scan": (_blocks, "put"),
     "direct": (_direct, "put"),
     "rma": (_one_sided, "rma"),
-    "sendrecv": (_channels, "channel"),
-    "channel": (_channels, "channel"),
+    "sendrecv": (_blocks, "channel"),
+    "channel": (_blocks, "channel"),
     "two-hop": (_two_hop, "channel"),
     "alltoallv": (_collective, "alltoallv"),
 }
 """The formula of each strategy, and the kind of transfer of its blocks."""
 CALLS_OF_RMA = 3
-"""The claim and the two resets of a counter in the measured one-sided exchange (_one_sided)."""
-
-
-def _messages(exchange: Exchange, costs: Costs, transfer: str) -> float:
-    return sum(_successive_messages(_gap(costs, transfer, pair), count, exchange) for pair, count in exchange.peers())
+"""A claim and two resets of a counter, which cost about as much (_one_sided)."""
 
 
 def _copied(exchange: Exchange, costs: Costs, messages: float, call: str = "") -> Parts:
-    """Adds the cost of the block that a rank keeps, and of the barrier that ends every exchange. If
-    a transfer of the kind `call` moves the kept block too, the block costs as much as such a
-    transfer."""
-    return {"copy": _own_block(exchange, costs, call), "messages": messages, "barrier": _barrier(costs)}
+    """Adds the cost of the block that a rank keeps, and of the barrier that ends every exchange. A
+    transfer of the kind `call` may move the kept block, too."""
+    kept = costs.messages.get((call, SELF))
+    if kept is not None:
+        own_block = max(0.0, _successive_messages(kept, 1, exchange) - kept.per_message)
+    else:
+        copy, work = _known(costs.copy, "kernel shift over copy"), exchange.ranks * exchange.block_bytes
+        own_block = max(copy.seconds(exchange.block_bytes), copy.seconds(work) / exchange.ranks)
+    return {"copy": own_block, "messages": messages, "barrier": _barrier(costs)}
 
 
 def _barrier(costs: Costs) -> float:
@@ -200,12 +186,9 @@ def _barrier(costs: Costs) -> float:
 
 
 def _successive_messages(gap: Gap, count: int, exchange: Exchange, message_bytes: float | None = None) -> float:
-    """The seconds of `count` successive messages of `message_bytes` (default: one block).
-
-    The result is the larger of two costs: `count` times the cost of a message, and the cost of all
-    bytes at the rate of one message of the size of the whole exchange. The second cost can be
-    larger if a block fits into a cache and all blocks together do not.
-    """
+    """The seconds of `count` successive messages of `message_bytes` (default: one block): at least
+    those of all bytes at the rate of one message of the size of the whole exchange, because all
+    blocks together may not fit into a cache."""
     block = exchange.block_bytes if message_bytes is None else message_bytes
     work = exchange.ranks * exchange.block_bytes
     one_by_one = count * gap.seconds(block)
@@ -214,20 +197,9 @@ def _successive_messages(gap: Gap, count: int, exchange: Exchange, message_bytes
     return max(one_by_one, together)
 
 
-def _own_block(exchange: Exchange, costs: Costs, call: str = "") -> float:
-    by_call = costs.messages.get((call, SELF))
-    if by_call is not None:
-        return max(0.0, _successive_messages(by_call, 1, exchange) - by_call.per_message)
-    if costs.copy is None:
-        raise NotModelledError("kernel shift over copy was not measured here")
-    work = exchange.ranks * exchange.block_bytes
-    return max(costs.copy.seconds(exchange.block_bytes), costs.copy.seconds(work) / exchange.ranks)
-
-
 def _queue(exchange: Exchange, costs: Costs, transfer: str) -> float:
-    """The waiting time in order incast, in which all ranks start with the same target. This target
-    receives the blocks one after the other; then the ranks follow each other from target to target.
-    Only remote blocks queue, because a sender on the same node writes directly into memory."""
+    """The waiting time in order incast: the target with which all ranks start receives the blocks
+    one after the other. Only remote blocks queue: others are written directly into memory."""
     if exchange.remote < 2:
         return 0.0
     return (exchange.remote - 1) * _gap(costs, transfer, REMOTE).seconds(exchange.block_bytes)
@@ -238,13 +210,10 @@ def _claim(costs: Costs, pair: str) -> float:
 
 
 def _gap(costs: Costs, transfer: str, pair: str) -> Gap:
-    gap = costs.messages.get((transfer, pair))
-    if gap is None:
-        raise NotModelledError(f"kernel shift over {transfer} to a {pair} rank was not measured here")
-    return gap
+    return _known(costs.messages.get((transfer, pair)), f"kernel shift over {transfer} to a {pair} rank")
 
 
-def _known(value: float | None, what: str) -> float:
+def _known(value: T | None, what: str) -> T:
     if value is None:
         raise NotModelledError(f"{what} was not measured here")
     return value

@@ -16,9 +16,9 @@ from longshore_study.analyses.scaling import Layout, axis_of, following_factors,
 from longshore_study.base.groups import grouped
 from longshore_study.base.json_values import canonical, number_in
 from longshore_study.compare.comparison import margin_of
-from longshore_study.metrics.variant_results import factors_of
+from longshore_study.metrics.variant_results import correct_results, factors_of
 from longshore_study.metrics.variant_rows import CHOICES, reading_order
-from longshore_study.patterns import CONTROL, PATTERNS, pattern_rank
+from longshore_study.patterns import CONTROL, facts_of, pattern_rank
 from longshore_study.store.launch_store import Launch
 
 _PLACE = ("machine", "ranks", "nodes")
@@ -88,16 +88,14 @@ class _Time(NamedTuple):
 
 def races_of(launches: Iterable[Launch]) -> list[Race]:
     """The races of at least two choices over at least two numbers of nodes or ranks."""
+    launches = list(launches)
     groups: dict[tuple[str, str, str | None, str], list[_Time]] = defaultdict(list)
-    used = [(launch, layout) for launch in launches if launch.problem is None and (layout := layout_of(launch))]
-    for launch, layout in used:
-        for result in launch.results:
-            seconds = number_in(result, "seconds", "median")
-            usable = not result.get("skipped") and result.get("verified") is not False
-            if usable and seconds and result["pattern"] != CONTROL:
-                key = (launch.study, launch.tag, launch.simulated, str(result["pattern"]))
-                groups[key].append(_Time(factors_of(launch, result), layout, seconds))
-    margin = margin_of(launch for launch, _ in used)
+    for launch, result in correct_results(launches):
+        layout, seconds = layout_of(launch), number_in(result, "seconds", "median")
+        if layout and seconds and result["pattern"] != CONTROL:
+            key = (launch.study, launch.tag, launch.simulated, str(result["pattern"]))
+            groups[key].append(_Time(factors_of(launch, result), layout, seconds))
+    margin = margin_of(launch for launch in launches if launch.problem is None and layout_of(launch))
     races = [race for key, times in groups.items() for race in _races(key, times, margin)]
     return sorted(races, key=lambda race: (race.simulated or "", pattern_rank(race.pattern), reading_order(race.work)))
 
@@ -136,7 +134,7 @@ def _choice(time: _Time) -> dict[str, Any]:
 
 def _is_auto(pattern: str, choice: str, names: Sequence[str]) -> bool:
     """Whether the choice is `auto`, which never leads: it repeats a fixed choice."""
-    return pattern in PATTERNS and PATTERNS[pattern].auto in names and _AUTO in choice.split()
+    return facts_of(pattern).auto in names and _AUTO in choice.split()
 
 
 def _leads(seconds: Mapping[str, Mapping[int, float]], margin: float) -> tuple[Lead, ...]:

@@ -1,9 +1,6 @@
-"""The guard of a machine: judges the newest session of a study against its last good sessions.
-
-A single session against n sessions is a question for a prediction interval, not for a comparison of
-two means. The unpaired comparison with one session on the new side is that interval
-(docs/explanation/statistics.md, "The weekly guard").
-"""
+"""The guard of a machine: judges the newest session of a study against its last good sessions. The
+unpaired comparison with one session on the new side is the prediction interval that this question
+needs (docs/explanation/statistics.md, "The weekly guard")."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -56,10 +53,6 @@ class GuardedSession:
     @property
     def is_good(self) -> bool:
         return not self.lacks and self.verdict not in AT_ANOTHER_LEVEL
-
-    @property
-    def study_files(self) -> set[str]:
-        return {_digest(launch) for launch in self.launches}
 
 
 def read_sessions(store: Store, plan: Plan, tag: str) -> list[GuardedSession]:
@@ -138,7 +131,6 @@ class Finding:
 
     @property
     def shown(self) -> Comparison | None:
-        """The comparison that shows the verdict."""
         return self.second if self.verdict == UNCONFIRMED else self.comparison
 
 
@@ -250,7 +242,7 @@ def _too_few(
 def _doubts(comparison: Comparison, reference: Sequence[GuardedSession], new: GuardedSession) -> tuple[str, ...]:
     """Why the absence of a regression would prove nothing."""
     doubts = [new.lacks + _HOW_TO_REPEAT] if new.lacks else []
-    same_study = len({digest for session in (*reference, new) for digest in session.study_files}) == 1
+    same_study = len({_digest(launch) for session in (*reference, new) for launch in session.launches}) == 1
     gone = sum(bool(row.reference) and not row.new for row in comparison.rows)
     if gone and same_study and not new.lacks:
         doubts.append(f"{count(gone, 'figure')} of the reference missing")

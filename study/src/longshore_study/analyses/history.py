@@ -1,10 +1,6 @@
 """Figures over time: the sessions of all tags in the order of measurement, and the times at which
-the level of a row changed.
-
-A point is one session of a tag, because sessions differ by chance (stats/change_points.py). Known
-events are tested first: those of events.toml, and the beginning of a tag if the sessions of each
-tag are consecutive.
-"""
+the level of a row changed. A point is one session of a tag. Known events are tested first: those of
+events.toml, and the beginning of a tag if the sessions of each tag are consecutive."""
 
 import itertools
 import math
@@ -53,7 +49,6 @@ class HistoryRow:
     better: str
     points: list[SessionPoint]
     per: str = ""
-    """What the figures refer to, such as a node; see Metric.per."""
     found: History = field(default_factory=lambda: History((), 0.0, None))
     events: dict[int, list[Event]] = field(default_factory=dict)
     """The known events before a point, by the index of the point."""
@@ -144,13 +139,9 @@ def _unknown_factors(events: Iterable[Event], keys: Iterable[Key]) -> list[str]:
 
 
 def _session_starts(launches: Iterable[Launch]) -> dict[tuple[str, str, str], str]:
-    starts: dict[tuple[str, str, str], str] = {}
-    for launch in launches:
-        started = launch.envelope.get("started")
-        if isinstance(started, str):
-            key = (launch.study, launch.tag, launch.session)
-            starts[key] = min(starts.get(key, started), started)
-    return starts
+    known = (launch for launch in launches if isinstance(launch.envelope.get("started"), str))
+    sessions = grouped(known, lambda launch: (launch.study, launch.tag, launch.session))
+    return {name: min(launch.envelope["started"] for launch in of_it) for name, of_it in sessions.items()}
 
 
 def _row(

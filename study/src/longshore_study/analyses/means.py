@@ -1,9 +1,6 @@
 """Means of launches: the arithmetic mean with the smallest and the largest value, as ISx and many
-papers have them, and the geometric mean with its 95 % interval.
-
-The value of a launch is its median over repetitions. With one session the interval is computed from
-launches, with several sessions from sessions.
-"""
+papers have them, and the geometric mean with its 95 % interval: over sessions if there are several,
+else over launches. The value of a launch is its median over repetitions."""
 
 import math
 from collections import defaultdict
@@ -16,7 +13,7 @@ from longshore_study.base.groups import mean_by
 from longshore_study.base.json_values import canonical
 from longshore_study.metrics.launch_metrics import Figure, one_simulated_machine
 from longshore_study.metrics.variant_rows import reading_order
-from longshore_study.patterns import PATTERNS, main_of, pattern_rank
+from longshore_study.patterns import facts_of, pattern_rank
 from longshore_study.stats import effect
 
 
@@ -40,21 +37,11 @@ class Mean:
     pooled: Mapping[str, int]
     """The number of levels of each factor whose levels were merged."""
     per: str = ""
-    """What the figures refer to, such as a node; see Metric.per."""
     simulated: str | None = None
-    """The simulated machine."""
 
     @property
     def mean(self) -> float:
         return fmean(self.values)
-
-    @property
-    def smallest(self) -> float:
-        return min(self.values)
-
-    @property
-    def largest(self) -> float:
-        return max(self.values)
 
 
 def means_of(figures: Iterable[Figure], *, pooled: Collection[str] = ()) -> list[Mean]:
@@ -62,10 +49,10 @@ def means_of(figures: Iterable[Figure], *, pooled: Collection[str] = ()) -> list
     groups: dict[tuple[str, ...], list[Figure]] = defaultdict(list)
     for figure in figures:
         key = figure.key
-        metrics = PATTERNS[key.pattern].mean_metrics if key.pattern in PATTERNS else ()
+        facts = facts_of(key.pattern)
         # Other programs have patterns whose main metric is known from their figures only.
-        is_main = key.metric == main_of(key.pattern) or (figure.main and not main_of(key.pattern))
-        if key.metric in metrics or (is_main and not metrics):
+        is_main = key.metric == facts.main or (figure.main and not facts.main)
+        if key.metric in facts.mean_metrics or (is_main and not facts.mean_metrics):
             factors = canonical(_factors(figure, pooled))
             groups[key.study, figure.tag, key.pattern, key.metric, factors].append(figure)
     return sorted(

@@ -1,7 +1,6 @@
 """Computes the parameters of the communication model (communication_model.py) from stored results
-of the control kernels shift, barrier and fetch-add. Each parameter is the median over the launches
-of a session that have the same layout of ranks. predictions.py uses the parameters.
-"""
+of the control kernels shift, barrier and fetch-add: medians over the launches of a session that
+have the same layout of ranks."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
@@ -10,11 +9,10 @@ from typing import Any
 
 from longshore_study.analyses.communication_model import Costs, Gap
 from longshore_study.base.json_values import canonical, number_in
-from longshore_study.patterns import CONTROL
+from longshore_study.metrics.variant_results import correct_results
+from longshore_study.patterns import CONTROL, FACTORS_OF_A_LAUNCH
 from longshore_study.store.launch_store import Launch
 
-COSTS_KEY_FACTORS = ("transport", "machine", "stack", "nodes", "ranks", "ranks_per_node", "environment")
-"""The factors of a launch in which a prediction and its parameters must agree."""
 FIGURES = {"shift": "shift_us", "barrier": "barrier_us", "fetch-add": "fetch_add_us"}
 """The figure that has the time of each kernel."""
 UNTIL_MET = "until_met_us"
@@ -31,19 +29,16 @@ factors that they do not have; the key has an empty string or 0 instead."""
 
 def costs_key(launch: Launch) -> CostsKey:
     """Predictions for a launch use the costs with this key."""
-    layout = {name: launch.cell[name] for name in COSTS_KEY_FACTORS if launch.cell.get(name) not in (None, {})}
+    layout = {name: launch.cell[name] for name in FACTORS_OF_A_LAUNCH if launch.cell.get(name) not in (None, {})}
     return (launch.study, launch.tag, launch.session, canonical(layout))
 
 
 def costs_by_session_and_layout(launches: Iterable[Launch]) -> dict[CostsKey, Costs]:
     """The costs of each session and layout in which a parameter was measured."""
     seconds: dict[CostsKey, dict[ParameterKey, list[float]]] = defaultdict(lambda: defaultdict(list))
-    for launch in launches:
-        if launch.problem is not None:
-            continue
-        for result in launch.results:
-            for parameter, value in _measured(result):
-                seconds[costs_key(launch)][parameter].append(value)
+    for launch, result in correct_results(launches):
+        for parameter, value in _measured(result):
+            seconds[costs_key(launch)][parameter].append(value)
     return {
         key: _costs({parameter: median(values) for parameter, values in measured.items()})
         for key, measured in seconds.items()
@@ -55,7 +50,7 @@ def _measured(result: Mapping[str, Any]) -> Iterator[tuple[ParameterKey, float]]
     variant = result["variant"]
     kernel = str(variant.get("kernel"))
     size = number_in(variant.get("bytes", 0))
-    if result["pattern"] != CONTROL or kernel not in FIGURES or result.get("verified") is False or size is None:
+    if result["pattern"] != CONTROL or kernel not in FIGURES or size is None:
         return
     for figure in (FIGURES[kernel], UNTIL_MET):
         value = number_in(result, "metrics", figure, "value")
@@ -66,12 +61,10 @@ def _measured(result: Mapping[str, Any]) -> Iterator[tuple[ParameterKey, float]]
 def _costs(seconds: Mapping[ParameterKey, float]) -> Costs:
     """The costs, from the seconds of each parameter.
 
-    The cost of a message is the larger of `shift_us` and `until_met_us - barrier_us`. An exchange
-    ends when its slowest rank ends. `shift_us` is too small: it is the time of the rank that is
-    slowest on average. `until_met_us` is the time of the slowest rank of each operation. This time
-    includes a barrier, whose time is subtracted. In two cases the cost is `shift_us` alone. The
-    first case is MPI's one-sided exchange (transfer rma), whose `shift_us` includes a barrier. In
-    the second case, one of the other two figures was not measured.
+    The cost of a message is the larger of `shift_us`, the time of the rank that is slowest on
+    average, and `until_met_us - barrier_us`, the time of the slowest rank of each operation. It is
+    `shift_us` alone for MPI's one-sided exchange (transfer rma), whose `shift_us` includes a
+    barrier, and if one of the other two figures was not measured.
     """
     barrier = next((value for (figure, *_), value in seconds.items() if figure == FIGURES["barrier"]), None)
     shifts: dict[tuple[str, str], list[tuple[float, float]]] = defaultdict(list)

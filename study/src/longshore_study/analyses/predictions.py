@@ -11,9 +11,9 @@ from longshore_study.analyses.communication_model import Costs, Exchange, NotMod
 from longshore_study.analyses.model_parameters import CostsKey, costs_by_session_and_layout, costs_key
 from longshore_study.analyses.scaling import layout_of
 from longshore_study.base.json_values import canonical, positive_in
-from longshore_study.metrics.variant_results import factors_of
+from longshore_study.metrics.variant_results import correct_results, factors_of
 from longshore_study.metrics.variant_rows import reading_order
-from longshore_study.patterns import PATTERNS, pattern_rank
+from longshore_study.patterns import facts_of, pattern_rank
 from longshore_study.store.launch_store import Launch
 from longshore_study.store.records import Record
 
@@ -58,17 +58,15 @@ class Prediction:
 
 def predictions_of(launches: Iterable[Launch]) -> list[Prediction]:
     """The predictions for the variants of each session. Empty if no parameter was measured."""
-    succeeded = [launch for launch in launches if launch.problem is None]
-    costs = costs_by_session_and_layout(succeeded)
+    launches = list(launches)
+    costs = costs_by_session_and_layout(launches)
     if not costs:
         return []
     groups: dict[tuple[CostsKey, str, str], list[tuple[Launch, Record]]] = defaultdict(list)
-    for launch in succeeded:
-        for result in launch.results:
-            pattern = str(result["pattern"])
-            modelled = pattern in PATTERNS and PATTERNS[pattern].modelled_phase
-            if modelled and not result.get("skipped") and result.get("verified") is not False:
-                groups[costs_key(launch), pattern, canonical(factors_of(launch, result))].append((launch, result))
+    for launch, result in correct_results(launches):
+        pattern = str(result["pattern"])
+        if facts_of(pattern).modelled_phase:
+            groups[costs_key(launch), pattern, canonical(factors_of(launch, result))].append((launch, result))
     rows = [
         row
         for (key, pattern, _), members in groups.items()
@@ -82,7 +80,7 @@ def predictions_of(launches: Iterable[Launch]) -> list[Prediction]:
 def _prediction(
     key: CostsKey, pattern: str, members: list[tuple[Launch, Record]], costs: Costs | None
 ) -> Prediction | None:
-    phase = PATTERNS[pattern].modelled_phase
+    phase = facts_of(pattern).modelled_phase
     seconds = [value for _, result in members if (value := positive_in(result, "phases", phase))]
     if not seconds:
         return None
@@ -100,8 +98,12 @@ def _prediction(
 
 
 def _exchange(launch: Launch, result: Record) -> Exchange:
-    variant = result["variant"]
-    ranks, per_node = _layout(launch)
+    variant, layout = result["variant"], layout_of(launch)
+    if layout is None:
+        raise NotModelledError("the record does not say how many ranks there were")
+    ranks, (per_node, rest) = layout.ranks, divmod(layout.ranks, layout.nodes)
+    if rest:
+        raise NotModelledError("the nodes have different numbers of ranks")
     if ranks < 2:
         raise NotModelledError("one rank exchanges nothing")
     if variant.get("key_pattern", "uniform") != "uniform" and variant.get("splitters") != "sampled":
@@ -116,12 +118,3 @@ def _exchange(launch: Launch, result: Record) -> Exchange:
         remote=ranks - per_node,
         block_bytes=payload / ranks**2,
     )
-
-
-def _layout(launch: Launch) -> tuple[int, int]:
-    layout = layout_of(launch)
-    if layout is None:
-        raise NotModelledError("the record does not say how many ranks there were")
-    if layout.ranks % layout.nodes:
-        raise NotModelledError("the nodes have different numbers of ranks")
-    return layout.ranks, layout.ranks // layout.nodes

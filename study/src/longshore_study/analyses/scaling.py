@@ -1,18 +1,15 @@
-"""Scaling curves: for each variant, the figure per node and the efficiency, over ranks or nodes.
-
-Efficiency is the rate per rank, relative to the rate per rank of the first point of the curve,
-which has the fewest ranks. If the number of nodes varies, rates are per node instead. The interval
-of an efficiency is computed from launches.
-"""
+"""Scaling curves: for each variant, the figure per node and the efficiency (DEFINITIONS), over
+ranks or nodes. The interval of an efficiency is computed from launches."""
 
 import math
 import sys
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ulp
 from statistics import geometric_mean
 from typing import Any
 
+from longshore_study.base.groups import grouped
 from longshore_study.base.json_values import canonical
 from longshore_study.compare import contrast
 from longshore_study.metrics.launch_metrics import Figure, Measurements, measure
@@ -63,18 +60,15 @@ class ScalingPoint:
 
 @dataclass(frozen=True)
 class Curve:
-    """A variant over the number of ranks or nodes."""
-
     study: str
     tag: str
     pattern: str
     metric: str
     axis: str
-    """"ranks" or "nodes"."""
     unit: str
     factors: Factors
     """All factors except the axis and the factors that it determines."""
-    points: tuple[ScalingPoint, ...] = ()
+    points: tuple[ScalingPoint, ...]
 
 
 def conversion_to_node(figure: Figure, layout: Layout) -> tuple[float, str]:
@@ -90,16 +84,16 @@ def curves_of(launches: Iterable[Launch], measured: Measurements | None = None) 
     launches = list(launches)
     measured = measured or measure(launches)
     layouts = {str(launch.path): layout for launch in launches if (layout := layout_of(launch)) is not None}
-    groups: dict[tuple[str, str, str, str, str | None], list[Figure]] = {}
-    for figure in measured.figures:
-        key = figure.key
-        if figure.main and figure.better == "higher" and key.pattern != CONTROL and figure.launch in layouts:
-            groups.setdefault((key.study, figure.tag, key.pattern, key.metric, figure.simulated), []).append(figure)
+    shown = [
+        f for f in measured.figures
+        if f.main and f.better == "higher" and f.key.pattern != CONTROL and f.launch in layouts
+    ]  # fmt: skip
+    groups = grouped(shown, lambda f: (f.simulated, (f.key.study, f.tag, f.key.pattern, f.key.metric)))
     curves: list[Curve] = []
-    for (study, tag, pattern, metric, _), figures in groups.items():
+    for (_, names), figures in groups.items():
         axis = axis_of([layouts[f.launch] for f in figures])
         if axis is not None:
-            curves += _curves(Curve(study, tag, pattern, metric, axis, unit="", factors={}), figures, layouts)
+            curves += _curves(names, axis, figures, layouts)
     return sorted(_with_efficiency(curves), key=lambda curve: pattern_rank(curve.pattern))
 
 
@@ -125,25 +119,26 @@ def axis_of(layouts: Sequence[Layout]) -> str | None:
     return "ranks" if len(ranks) > 1 else None
 
 
-def _curves(model: Curve, figures: Sequence[Figure], layouts: Mapping[str, Layout]) -> list[Curve]:
-    """The curves of one pattern. Each is `model` with its own factors and points."""
+def _curves(
+    names: tuple[str, str, str, str], axis: str, figures: Sequence[Figure], layouts: Mapping[str, Layout]
+) -> Iterator[Curve]:
+    """The curves of one pattern. `names`: study, tag, pattern and metric."""
 
     def at(figure: Figure) -> int:
-        return int(getattr(layouts[figure.launch], model.axis))
+        return int(getattr(layouts[figure.launch], axis))
 
-    all_factors = [figure.key.shown_factors for figure in figures]
-    following = following_factors([(at(f), factors) for f, factors in zip(figures, all_factors, strict=True)])
-    curves: dict[str, tuple[Curve, dict[int, list[Figure]]]] = {}
-    for figure, factors in zip(figures, all_factors, strict=True):
-        rest = {name: value for name, value in factors.items() if name not in following}
-        unit = conversion_to_node(figure, layouts[figure.launch])[1]
-        _, points = curves.setdefault(canonical(rest), (replace(model, unit=unit, factors=rest), {}))
-        points.setdefault(at(figure), []).append(figure)
+    def own_factors(member: tuple[Figure, Factors]) -> Factors:
+        return {name: value for name, value in member[1].items() if name not in following}
 
-    def points_of(members: Mapping[int, list[Figure]]) -> tuple[ScalingPoint, ...]:
-        return tuple(ScalingPoint(n, layouts[of_n[0].launch], of_n) for n, of_n in sorted(members.items()))
-
-    return [replace(curve, points=points_of(members)) for curve, members in curves.values() if len(members) > 1]
+    members = [(figure, figure.key.shown_factors) for figure in figures]
+    following = following_factors([(at(figure), factors) for figure, factors in members])
+    for variant in grouped(members, lambda member: canonical(own_factors(member))).values():
+        by_size = grouped((figure for figure, _ in variant), at)
+        if len(by_size) > 1:
+            points = tuple(ScalingPoint(n, layouts[of_n[0].launch], of_n) for n, of_n in sorted(by_size.items()))
+            first = variant[0][0]
+            unit = conversion_to_node(first, layouts[first.launch])[1]
+            yield Curve(*names, axis, unit, own_factors(variant[0]), points)
 
 
 def following_factors(rows: Sequence[tuple[Hashable, Mapping[str, Any]]]) -> set[str]:

@@ -1,10 +1,8 @@
 """Pairs the simulated and the measured times of the same work: the ratio predicted / measured.
 
-A pair agrees in pattern, variant, ranks, nodes and all other factors except the transport, the
-machine and the environment. Imported results rarely have all factors, so they must agree only in
-the factors that they have. For imported results without times, the ratio comes from their main
-metric.
-"""
+A pair agrees in all factors except those of the launch. Imported results rarely have all factors,
+so they must agree only in the factors that they have. If they have no times, the ratio comes from
+their main metric."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,13 +14,11 @@ from longshore_study.analyses.scaling import layout_of
 from longshore_study.base.groups import grouped
 from longshore_study.base.json_values import canonical, positive_in
 from longshore_study.metrics.launch_metrics import main_metric
-from longshore_study.metrics.variant_results import factors_of
+from longshore_study.metrics.variant_results import correct_results, factors_of
 from longshore_study.metrics.variant_rows import reading_order
-from longshore_study.patterns import CONTROL, pattern_rank
+from longshore_study.patterns import CONTROL, FACTORS_OF_A_LAUNCH, pattern_rank
 from longshore_study.store.launch_store import Launch
 from longshore_study.store.records import Record
-
-_PLACE = ("transport", "machine", "environment", "stack", "ranks", "nodes", "ranks_per_node")
 
 
 @dataclass(frozen=True)
@@ -56,7 +52,6 @@ class PredictedTime:
 class SideBySide:
     pairs: list[PredictedTime] = field(default_factory=list)
     simulated: int = 0
-    """The number of simulated variants."""
     measured: int = 0
     ambiguous: int = 0
     """Imported variants that agree with several simulated ones, and are left out."""
@@ -90,7 +85,7 @@ class _Variant:
 
     @property
     def work(self) -> dict[str, Any]:
-        return {name: level for name, level in self.factors.items() if name not in _PLACE}
+        return {name: level for name, level in self.factors.items() if name not in FACTORS_OF_A_LAUNCH}
 
     @property
     def seconds(self) -> list[float]:
@@ -120,13 +115,8 @@ def lay_side_by_side(launches: Iterable[Launch]) -> SideBySide:
 
 def _variants(launches: Iterable[Launch]) -> tuple[dict[Any, _Variant], dict[Any, _Variant]]:
     kinds: tuple[dict[Any, _Variant], dict[Any, _Variant]] = ({}, {})
-    for launch in launches:
-        layout = layout_of(launch)
-        if launch.problem is not None or layout is None:
-            continue
-        for result in launch.results:
-            if result.get("skipped") or result.get("verified") is False:
-                continue
+    for launch, result in correct_results(launches):
+        if layout := layout_of(launch):
             factors = factors_of(launch, result)
             place: Place = (str(result["pattern"]), layout.ranks, layout.nodes)
             key = (place, launch.study, launch.tag, launch.simulated, canonical(factors))

@@ -1,10 +1,7 @@
 """The gain of each step of an optimisation. A step ([[step]] in a study file, step_reader.py) is a
 named stage of the work on a pattern: it changes levels of some factors, and keeps the changes of
-the steps before it.
-
-A table has a row for each step and a column for each combination of the factors that no step names.
-A cell without a figure has a reason, so the table shows everything that the study planned.
-"""
+the steps before it. A table has a row for each step and a column for each combination of the
+factors that no step names. A cell without a figure has a reason."""
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -36,7 +33,6 @@ class StepCell:
 
     figures: list[Figure] = field(default_factory=list)
     why: str | None = None
-    """The reason why there are no figures. None if there are figures."""
     no_change: str | None = None
     """Why the step changes nothing in this column: the figures lack its factors."""
     against: str | None = None
@@ -73,7 +69,6 @@ class StepTable:
     cells: list[list[StepCell]]
     simulated: str | None = None
     per: str = ""
-    """What the figures refer to, such as a node; see Metric.per."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +82,6 @@ class SteppedLaunches:
     planned: list[Factors]
     """All combinations of levels that the study file requests; empty without a study file."""
     simulated: str | None = None
-    """The simulated machine of the launches."""
 
 
 def stepped_launches(
@@ -181,10 +175,8 @@ class _PatternResults:
         return list((ordered | with_results).values())
 
     def cell(self, step: Step, column: Factors) -> StepCell:
-        """The figures of the cell. If there are none, the cell has the first of these reasons that
-        applies: a result is absent; a launch failed; a planned launch has not run yet; the study
-        does not plan the cell. Without a known plan, the last two reasons cannot be told apart, and
-        the reason is NOT_MEASURED."""
+        """The figures of the cell, or the first reason that applies: a result is absent; a launch
+        failed; without a known plan NOT_MEASURED, else NOT_YET or NOT_PLANNED."""
         figures = [f for factors, f in self.figures.get(canonical(column), ()) if agree(factors, step.levels)]
         if figures:
             lacking = [name for name in step.changes if name not in figures[0].key.factors]
@@ -203,36 +195,28 @@ class _PatternResults:
 
 
 def _with_gains(steps: Sequence[Step], cells: list[list[StepCell]]) -> list[list[StepCell]]:
-    """Adds the gains to the cells.
-
-    The gains of single steps are compared in one call, so that their variances are moderated
-    together. The overall gains are compared in a second call, because they depend on the gains of
-    single steps.
-    """
-    earlier_cells: dict[Position, StepCell] = {}  # by the position of the later cell
-    first_cells: dict[Position, StepCell] = {}  # by the position of the last cell of a column
-    earlier_steps: dict[Position, str] = {}
+    """Adds the gains to the cells. The variances of the gains of single steps are moderated
+    together. Those of overall gains, which depend on them, are moderated apart."""
+    earlier_rows: dict[Position, int] = {}  # by the position of the later cell
+    first_rows: dict[Position, int] = {}  # by the position of the last cell of a column
     for column in range(len(cells[0])):
         rows = [row for row in range(len(steps)) if cells[row][column].figures]
-        for earlier, later in itertools.pairwise(rows):
-            earlier_steps[later, column] = steps[earlier].name
-            if cells[later][column].no_change is None:
-                earlier_cells[later, column] = cells[earlier][column]
+        earlier_rows |= {(later, column): earlier for earlier, later in itertools.pairwise(rows)}
         if len(rows) > 1:
-            first_cells[rows[-1], column] = cells[rows[0]][column]
+            first_rows[rows[-1], column] = rows[0]
 
-    def contrasts(base_cells: Mapping[Position, StepCell]) -> dict[Position, Contrast | None]:
-        pairs = [(base.figures, cells[row][column].figures) for (row, column), base in base_cells.items()]
-        return dict(zip(base_cells, contrast.contrasts(pairs), strict=True))
+    def contrasts(bases: Mapping[Position, int]) -> dict[Position, Contrast | None]:
+        pairs = [(cells[base][column].figures, cells[row][column].figures) for (row, column), base in bases.items()]
+        return dict(zip(bases, contrast.contrasts(pairs), strict=True))
 
-    gains, overall = contrasts(earlier_cells), contrasts(first_cells)
+    def with_gains(at: Position, cell: StepCell) -> StepCell:
+        against = steps[earlier_rows[at]].name if at in earlier_rows else None
+        return replace(cell, against=against, gain=gains.get(at), overall=overall.get(at))
 
+    changing = {(row, column): base for (row, column), base in earlier_rows.items() if not cells[row][column].no_change}
+    gains, overall = contrasts(changing), contrasts(first_rows)
     return [
-        [
-            replace(cell, against=earlier_steps.get(at), gain=gains.get(at), overall=overall.get(at))
-            for at, cell in (((row, column), cell) for column, cell in enumerate(cells_of_step))
-        ]
-        for row, cells_of_step in enumerate(cells)
+        [with_gains((row, column), cell) for column, cell in enumerate(of_step)] for row, of_step in enumerate(cells)
     ]
 
 

@@ -1,10 +1,8 @@
-"""Ranks the variants that do the same work, for `show --winners` and the report.
+"""Ranks the variants that do the same work, for `show --winners` and the report. Two variants do
+the same work if they agree in the factors of the problem and in the number of ranks.
 
-Two variants do the same work if they agree in the factors of the problem and in the number of
-ranks; they differ in strategy or transport. Each figure is also compared with its bound. The speeds
-of memory and network are those of control cells that were launched in the same way in the same
-session. So the same noise affects figure and bound.
-"""
+Each figure is also compared with its bound. The speeds of memory and network are those of control
+cells that were launched in the same way in the same session, so the same noise affects both."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,7 +16,7 @@ from longshore_study.base.units import unit_of
 from longshore_study.compare.contrast import contrasts
 from longshore_study.metrics.launch_metrics import Figure
 from longshore_study.metrics.memory_bound import MemorySpeeds, median_speeds, share_of_bound
-from longshore_study.patterns import CONTROL, MEASURED, WORK_FACTORS_BETWEEN_LAUNCHES, pattern_rank, work_of
+from longshore_study.patterns import CONTROL, MEASURED, WORK_FACTORS_BETWEEN_LAUNCHES, facts_of, pattern_rank
 from longshore_study.store import selection
 from longshore_study.store.launch_store import Store
 
@@ -53,7 +51,6 @@ class RankedVariant:
     is_within_noise: bool = False
     """Whether the difference from the winner is within noise."""
     simulated: str | None = None
-    """The simulated machine. Variants are ranked among those of the same machine."""
 
     @property
     def values(self) -> list[float]:
@@ -76,10 +73,8 @@ class RankedVariant:
 
     @property
     def why_below(self) -> str:
-        """What took at least half of the time, if the share is below half: `signals` between ranks
-        of a node, latencies of the `network`, `lines` of a neighbour, or else `instructions` (with
-        calls and waits). `noise`, if the fastest launch reaches half of the bound. Empty if the
-        records do not tell."""
+        """A word of docs/explanation/bound.md: what took at least half of the time, if the share is
+        below half. Empty if the records do not tell."""
         signals = [figure.signal_share for figure in self.figures if figure.signal_share is not None]
         is_known = self.latency_shares or (signals and self.neighbour_shares)
         if self.share is None or self.share >= _LOW_SHARE or not is_known:
@@ -116,37 +111,49 @@ def ranked_variants(figures: Iterable[Figure]) -> list[RankedVariant]:
     """All variants, sorted by pattern, then work, then rank."""
     figures = list(figures)
     speeds_of, latency_of = speeds_by_launching(figures), _latency_by_launching(figures)
-    members: dict[str, tuple[list[Figure], list[float], list[float], list[float]]] = {}
-    variants: list[RankedVariant] = []
-    for figure in figures:
-        pattern = figure.key.pattern
-        if pattern not in MEASURED:
-            continue
-        cell = {name: value for name, value in figure.key.cell.items() if name != "program"}
-        factors = {**cell, **figure.key.variant}
-        work_names = (*work_of(pattern), *WORK_FACTORS_BETWEEN_LAUNCHES)
-        work = {name: value for name, value in factors.items() if name in work_names and value not in ({}, None)}
-        how = {name: value for name, value in factors.items() if name not in work_names}
-        speeds = speeds_of.get(_launching(figure, factors))
-        name = canonical({"pattern": pattern, "work": work, "how": how, "simulated": figure.simulated})
-        if name not in members:
-            members[name] = ([], [], [], [])
-            variants.append(
-                RankedVariant(
-                    pattern, work, how, figure.unit, figure.better, *members[name],
-                    of_main_memory=speeds is not None and not speeds.by_size, simulated=figure.simulated,
-                )
-            )  # fmt: skip
-        members[name][0].append(figure)
-        levels = {**factors, **figure.traffic_levels}
-        for shares, bound in zip(members[name][1:3], (speeds, speeds and speeds.of_neighbours), strict=True):
-            share = share_of_bound(pattern, figure.value, levels, figure.nodes, bound) if bound else None
-            if share is not None:
-                shares.append(share)
-        latency = latency_of.get(_launching(figure, factors))
-        if latency is not None and figure.remote_messages is not None:
-            members[name][3].append(figure.remote_messages * latency)
-    return _ranked(variants)
+    ranked = [(figure, figure.key.shown_factors) for figure in figures if figure.key.pattern in MEASURED]
+    variants = grouped(ranked, lambda pair: canonical({"": [pair[0].key.pattern, *_parts(*pair), pair[0].simulated]}))
+    return _ranked(_variant(members, speeds_of, latency_of) for members in variants.values())
+
+
+def _parts(figure: Figure, factors: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The factors of the work, and the others."""
+    names = (*facts_of(figure.key.pattern).work, *WORK_FACTORS_BETWEEN_LAUNCHES)
+    work = {name: value for name, value in factors.items() if name in names and value not in ({}, None)}
+    return work, {name: value for name, value in factors.items() if name not in names}
+
+
+_Members = Sequence[tuple[Figure, Mapping[str, Any]]]
+"""The figures of a variant, each with its factors."""
+
+
+def _variant(
+    members: _Members, speeds_of: Mapping[str, MemorySpeeds], latency_of: Mapping[str, float]
+) -> RankedVariant:
+    first, launchings = members[0][0], [_launching(*member) for member in members]
+    speeds = [speeds_of.get(launching) for launching in launchings]
+    messages = [(f.remote_messages, latency_of.get(name)) for (f, _), name in zip(members, launchings, strict=True)]
+    return RankedVariant(
+        first.key.pattern,
+        *_parts(*members[0]),
+        first.unit,
+        first.better,
+        [figure for figure, _ in members],
+        shares=_shares(members, speeds),
+        neighbour_shares=_shares(members, [known and known.of_neighbours for known in speeds]),
+        latency_shares=[count * latency for count, latency in messages if count is not None and latency is not None],
+        of_main_memory=speeds[0] is not None and not speeds[0].by_size,
+        simulated=first.simulated,
+    )
+
+
+def _shares(members: _Members, bounds: Sequence[MemorySpeeds | None]) -> list[float]:
+    found = (
+        share_of_bound(f.key.pattern, f.value, {**factors, **f.traffic_levels}, f.nodes, bound)
+        for (f, factors), bound in zip(members, bounds, strict=True)
+        if bound
+    )
+    return [share for share in found if share is not None]
 
 
 def speeds_by_launching(figures: Iterable[Figure]) -> dict[str, MemorySpeeds]:
@@ -186,26 +193,20 @@ def within_noise(pairs: Sequence[tuple[RankedVariant, RankedVariant]]) -> list[b
     """Whether the difference of each pair (better, other) is within noise: the 95 % interval of the
     ratio (contrast.py) includes 1. If there is no interval, the figures must overlap instead."""
     are_within_noise = [False] * len(pairs)
-    for pattern in dict.fromkeys(better.pattern for better, _ in pairs):
-        indices = [index for index, (better, _) in enumerate(pairs) if better.pattern == pattern]
-        ratios = contrasts([(pairs[index][0].figures, pairs[index][1].figures) for index in indices])
-        for index, ratio in zip(indices, ratios, strict=True):
-            better, other = pairs[index]
+    for members in grouped(enumerate(pairs), lambda item: item[1][0].pattern).values():
+        ratios = contrasts([(better.figures, other.figures) for _, (better, other) in members])
+        for (index, (better, other)), ratio in zip(members, ratios, strict=True):
             if ratio is not None and ratio.interval is not None:
                 are_within_noise[index] = ratio.interval[1] >= 1.0
-            elif better.better == "lower":
-                are_within_noise[index] = min(other.values) <= max(better.values)
             else:
-                are_within_noise[index] = max(other.values) >= min(better.values)
+                best_of_other = max(figure.goodness for figure in other.figures)
+                are_within_noise[index] = best_of_other >= min(figure.goodness for figure in better.figures)
     return are_within_noise
 
 
 def newest_session(store: Store, name: str, session: str | None = None) -> tuple[str, str, str]:
     """(study, tag, session) of the session that was stored last for `name`: a study, or a tag if no
-    study has this name. Raises UsageError if there is no such study, tag or session.
-
-    A table of winners has one session, so that all variants ran in the same state of the machine.
-    """
+    study has this name. Raises UsageError if there is no such study, tag or session."""
     stored = selection.stored_names(store)
     require_known(name, {known for triple in stored for known in triple[:2]}, "tag or study")
     chosen = [triple for triple in stored if triple[0] == name] or [triple for triple in stored if triple[1] == name]
@@ -217,5 +218,5 @@ def newest_session(store: Store, name: str, session: str | None = None) -> tuple
 
 def _work_order(entry: RankedVariant) -> list[tuple[float, str]]:
     """A sort key for work: the levels of its factors in the order of the command line."""
-    levels = [entry.work.get(name) for name in (*work_of(entry.pattern), *WORK_FACTORS_BETWEEN_LAUNCHES)]
+    levels = [entry.work.get(name) for name in (*facts_of(entry.pattern).work, *WORK_FACTORS_BETWEEN_LAUNCHES)]
     return [(float(level), "") if isinstance(level, int | float) else (0.0, str(level or "")) for level in levels]

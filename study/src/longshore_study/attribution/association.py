@@ -1,18 +1,15 @@
 """Finds rules over factor levels (rules.py) and differences in provenance that the changes of a
-comparison are associated with.
+comparison are associated with. Only a study that sets the factor can show the cause
+(confirming_study.py)."""
 
-A comparison shows association only. To show the cause, a study must set the factor itself, in
-random order and with all else equal (confirming_study.py).
-"""
-
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from longshore_study.attribution.rules import Case, Condition, Rule, find_rules
 from longshore_study.base import terminal
 from longshore_study.compare.comparison import Comparison
-from longshore_study.compare.differences import DifferenceInRows, differences_in_rows
+from longshore_study.compare.differences import Difference, differences_in_rows
 from longshore_study.compare.estimate import metric_ratio, metric_ratios
 from longshore_study.compare.judged_row import JudgedRow
 from longshore_study.compare.slow_hosts import SlowHost, slow_hosts
@@ -33,7 +30,7 @@ class Attribution:
     rules: list[Rule]
     residuals: list[float]
     """For each case, the part of its difference that no rule explains."""
-    differences: list[DifferenceInRows]
+    differences: list[Difference]
     slow_hosts: list[SlowHost]
 
     def rows_of(self, rule: Rule) -> list[JudgedRow]:
@@ -41,7 +38,6 @@ class Attribution:
 
     @property
     def unexplained(self) -> list[JudgedRow]:
-        """Changed rows that no rule covers."""
         covered = {index for rule in self.rules for index in rule.covered}
         return [row for index, row in enumerate(self.cases) if is_changed(row) and index not in covered]
 
@@ -51,24 +47,22 @@ def is_changed(row: JudgedRow) -> bool:
 
 
 def attribute(comparison: Comparison) -> Attribution:
-    rows = [row for row in comparison.rows if row.judgement is not None and row.effect is not None]
+    tested = [
+        (row, judged) for row in comparison.rows if row.judgement and row.estimate and (judged := row.estimate.judged)
+    ]
+    rows = [row for row, _ in tested]
     differences = differences_in_rows((comparison.reference, comparison.new), rows)
-    factors = [_factors(row, index, differences) for index, row in enumerate(rows)]
-    cases = [_case(row, levels) for row, levels in zip(rows, factors, strict=True)]
+    cases = [
+        Case(_factors(row, index, differences), judged.difference, judged.se, judged.df)
+        for index, (row, judged) in enumerate(tested)
+    ]
     rules, residuals = find_rules(cases, comparison.margin) if cases else ([], [])
     return Attribution(comparison, rows, rules, residuals, differences, slow_hosts(comparison))
 
 
-def _factors(row: JudgedRow, index: int, differences: Iterable[DifferenceInRows]) -> dict[str, Any]:
+def _factors(row: JudgedRow, index: int, differences: Iterable[Difference]) -> dict[str, Any]:
     factors = {name: value for name, value in row.key.factors.items() if name != "program"}
-    return factors | {f"{DIFFERS}{found.difference.name}": index in found.rows for found in differences}
-
-
-def _case(row: JudgedRow, factors: Mapping[str, Any]) -> Case:
-    assert row.estimate is not None  # noqa: S101 - a row with an effect has an estimate
-    judged = row.estimate.judged
-    assert judged is not None  # noqa: S101 - a row with a judgement has a judged estimate
-    return Case(factors, judged.difference, judged.se, judged.df)
+    return factors | {f"{DIFFERS}{found.name}": index in found.rows for found in differences}
 
 
 def condition_text(condition: Condition) -> str:
@@ -92,7 +86,6 @@ def rule_text(rule: Rule) -> str:
 
 
 def document(attribution: Attribution, confirm: str | None) -> dict[str, Any]:
-    """The document of `attribute --json`."""
     return {
         "schema": SCHEMA,
         "reference": attribution.comparison.reference.name,
@@ -115,7 +108,7 @@ def document(attribution: Attribution, confirm: str | None) -> dict[str, Any]:
             {"pattern": row.key.pattern, "variant": row.key.variant, "between": row.key.cell, "verdict": row.verdict}
             for row in attribution.unexplained
         ],
-        "provenance": [{**found.difference.as_json(), "rows": len(found.rows)} for found in attribution.differences],
+        "provenance": [{**found.as_json(), "rows": len(found.rows)} for found in attribution.differences],
         "slow_hosts": [host.as_json() for host in attribution.slow_hosts],
         "confirm": confirm,
     }

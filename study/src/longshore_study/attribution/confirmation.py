@@ -1,12 +1,7 @@
-"""Judges a confirming study (confirming_study.py) by two questions.
-
-1. Did the suspected levels change between two tags by more than the margin, relative to the other
-   levels? The difference between suspected and other variants is taken within each launch, or
-   within each session if no launch measured both. So effects of the launch, the session or the
-   machine cancel.
-2. Do variables of the environment cause the change, in either state of the machine
-   (variable_effect.py)?
-"""
+"""Judges a confirming study (confirming_study.py): whether the suspected levels changed between
+two tags by more than the margin, relative to the other levels, and whether variables of the
+environment cause the change (variable_effect.py). docs/explanation/statistics.md, "Associated
+factors", has the reasons."""
 
 import math
 from collections import defaultdict
@@ -31,6 +26,7 @@ from longshore_study.compare.row_effect import effect_of_sessions, sessions_in_t
 from longshore_study.metrics.launch_metrics import Figure, by_session, measure
 from longshore_study.patterns import CONTROL
 from longshore_study.stats import verdict
+from longshore_study.stats.effect import Sessions
 from longshore_study.store.selection import Side
 from longshore_study.study_file import environment_variables
 from longshore_study.study_file.study import Hypothesis
@@ -83,9 +79,6 @@ class ConfirmationResult:
         }.get(self.verdict, "more sessions are needed")
 
 
-_Sessions = dict[str, dict[Any, float]]
-
-
 def judge(reference: Side, new: Side, hypothesis: Hypothesis, margin: float) -> ConfirmationResult:
     """Answers the questions. Raises LongshoreError if a side lacks variants of the hypothesis."""
     limit = math.log1p(margin)
@@ -108,11 +101,11 @@ def _variables(sides: Iterable[Side], hypothesis: Hypothesis, limit: float) -> t
 
 
 def _levels(reference: Side, new: Side, hypothesis: Hypothesis, limit: float, warnings: list[str]) -> LevelEffect:
-    before, after = (_contrast(side, hypothesis) for side in (reference, new))
+    before, after = (_means(side, hypothesis) for side in (reference, new))
     in_turns = sessions_in_turns(reference, new)
-    difference = effect_of_sessions(before.difference, after.difference, in_turns, warnings)
-    suspected = effect_of_sessions(before.suspected, after.suspected, in_turns, [])
-    beside = effect_of_sessions(before.beside, after.beside, in_turns, [])
+    suspected, beside, difference = (
+        effect_of_sessions(*means, in_turns, warnings) for means in zip(before, after, strict=True)
+    )
     if difference is None or suspected is None or beside is None:
         raise LongshoreError("the two sides have no common sessions of the hypothesis to compare")
     parts = (suspected.difference, beside.difference, difference.difference)
@@ -150,17 +143,8 @@ def _figures(side: Side) -> list[Figure]:
     return [f for f in measure(side.launches).figures if f.main and f.key.pattern != CONTROL]
 
 
-@dataclass(frozen=True)
-class _LevelMeans:
-    """Means of one side, by session and launch."""
-
-    suspected: _Sessions
-    beside: _Sessions
-    difference: _Sessions
-    """`suspected` minus `beside`."""
-
-
-def _contrast(side: Side, hypothesis: Hypothesis) -> _LevelMeans:
+def _means(side: Side, hypothesis: Hypothesis) -> tuple[Sessions, Sessions, Sessions]:
+    """The means of a side by session and launch: suspected levels, levels beside, difference."""
     suspected: list[Figure] = []
     beside: list[Figure] = []
     for figure in _figures(side):
@@ -173,26 +157,23 @@ def _contrast(side: Side, hypothesis: Hypothesis) -> _LevelMeans:
             raise LongshoreError(f"'{side.name}' has measured none of the {levels}; was the study run with this tag?")
     inside, outside = (by_session(figures) for figures in (suspected, beside))
     if not any(launches.keys() & outside.get(session, {}).keys() for session, launches in inside.items()):
-        inside, outside = (_means(figures) for figures in (suspected, beside))
-    return _common_means(inside, outside)
+        inside, outside = (_by_session_alone(figures) for figures in (suspected, beside))
+    shared = {s: launches.keys() & outside.get(s, {}).keys() for s, launches in inside.items()}
+    used = {s: names for s, names in shared.items() if names}
+    of_suspected, of_beside = (
+        {s: {k: of[s][k] for k in names} for s, names in used.items()} for of in (inside, outside)
+    )
+    return of_suspected, of_beside, {s: {k: inside[s][k] - outside[s][k] for k in names} for s, names in used.items()}
 
 
 def _suspected(factors: Mapping[str, Any], hypothesis: Hypothesis) -> bool:
     return all(factors.get(name) in levels for name, levels in hypothesis.factors.items())
 
 
-def _means(figures: Iterable[Figure]) -> _Sessions:
+def _by_session_alone(figures: Iterable[Figure]) -> dict[str, dict[Any, float]]:
     """The mean of each session, in place of its launches."""
     means = mean_by(figures, lambda figure: figure.session, lambda figure: figure.goodness)
     return {session: {"": mean} for session, mean in means.items()}
-
-
-def _common_means(suspected: _Sessions, beside: _Sessions) -> _LevelMeans:
-    """Keeps the launches that have suspected and other levels."""
-    shared = {s: suspected[s].keys() & beside.get(s, {}).keys() for s in suspected}
-    sessions = [s for s, launches in shared.items() if launches]
-    inside, outside = ({s: {k: side[s][k] for k in shared[s]} for s in sessions} for side in (suspected, beside))
-    return _LevelMeans(inside, outside, {s: {k: inside[s][k] - outside[s][k] for k in shared[s]} for s in sessions})
 
 
 def document(found: ConfirmationResult, names: Sequence[str]) -> dict[str, Any]:

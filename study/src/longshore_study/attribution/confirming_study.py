@@ -1,10 +1,8 @@
 """Designs a study that tests whether a rule describes the cause of a change.
 
 The study measures the suspected levels and other levels in the same launches or alternately, in
-random order, in several sessions of both states of the machine. All else is equal, so if the
-suspected levels change more than the other levels, they are the cause. If environment variables
-differ between the sides, the study also measures both settings of the variables in both states.
-"""
+random order, in several sessions of both states of the machine. If environment variables differ
+between the sides, the study also measures both settings of the variables in both states."""
 
 import json
 import math

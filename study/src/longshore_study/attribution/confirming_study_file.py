@@ -11,7 +11,7 @@ from longshore_study.attribution.rules import Rule
 from longshore_study.attribution.suspected_variables import Suspected
 from longshore_study.compare.comparison import Comparison
 from longshore_study.compare.estimate import metric_ratio
-from longshore_study.patterns import FACTORS_BETWEEN_LAUNCHES, PATTERNS
+from longshore_study.patterns import FACTORS_OF_A_LAUNCH, PATTERNS
 from longshore_study.store.launch_store import Launch
 from longshore_study.study_file.environment_variables import descriptions, to_table
 from longshore_study.study_file.hypothesis_reader import ENVIRONMENTS
@@ -53,8 +53,7 @@ def study_text(
     draft: Draft, levels: Mapping[str, tuple[bool, list[Any]]], left_out: Sequence[str], sessions: int
 ) -> str:
     of_pattern = PATTERNS[draft.program].factors
-    launching = {*FACTORS_BETWEEN_LAUNCHES, "environment"}
-    between = {n: v for n, (of_cell, v) in levels.items() if n in launching or (of_cell and n in of_pattern)}
+    between = {n: v for n, (of_cell, v) in levels.items() if n in FACTORS_OF_A_LAUNCH or (of_cell and n in of_pattern)}
     within = {n: v for n, (_, v) in levels.items() if n not in between}
     measured = between.get("environment") or [{}]
     settings = [{**measured[0], **level} for level in (draft.variables.reference, draft.variables.new) if level]

@@ -1,14 +1,6 @@
 """Finds the rules that a change is associated with, by a beam search over conjunctions of
-conditions on factors.
-
-A case is a row of a comparison: factor levels, a difference and its standard error. A rule explains
-the mean difference of the cases that meet its conditions. The gain of a rule is the square of (mean
-difference / standard error of the mean). The price of a rule is twice the logarithm of the number
-of conditions from which the rule was chosen (a risk inflation penalty: Foster and George 1994). The
-best rule is accepted if its mean is significantly beyond the margin even after a correction for
-this choice. Then its mean is subtracted from its cases, and the search starts again, for at most
-three rules.
-"""
+conditions on factors, with a price for each condition (Foster and George 1994). For formulas and
+reasons, see docs/explanation/statistics.md, "Associated factors"."""
 
 import itertools
 import math
@@ -31,6 +23,8 @@ _SHARED = 0.1
 
 @dataclass(frozen=True)
 class Case:
+    """A row of a comparison."""
+
     factors: Mapping[str, Any]
     difference: float
     """Difference of logarithms; positive is better."""
@@ -115,9 +109,8 @@ def _search(cases: Sequence[Case], residuals: Sequence[float], limit: float) -> 
 
 
 def _valued(candidate: _Candidate, cases: Sequence[Case], residuals: Sequence[float], limit: float) -> _Candidate:
-    """The candidate with its worth: gain minus price. The gain is measured from zero. If it were
-    measured from the margin, a rule for some cases with favourable noise would win over the rule
-    for all affected cases."""
+    """The candidate with its worth: gain minus price. With a gain from the margin, not from zero, a
+    rule for some cases with favourable noise would win over the rule for all affected cases."""
     mean, se, _ = _mean(candidate.covered, cases, residuals)
     gain = 0.0 if abs(mean) <= limit else math.inf if se == 0.0 else (mean / se) ** 2
     return _Candidate(candidate.conditions, candidate.covered, gain - 2.0 * candidate.price)

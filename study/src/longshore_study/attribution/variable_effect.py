@@ -1,17 +1,15 @@
-"""Measures the effect of environment variables within one state of the machine. Suspected variants
-are measured with the variables as on the new side, and with the variables as in the reference. A
-confirming study (confirming_study.py) alternates the two settings, so launches are compared within
-their session."""
+"""Measures the effect of environment variables within one state of the machine: suspected variants
+with the variables as on the new side, and as in the reference. A confirming study
+(confirming_study.py) alternates the two settings, so launches are compared within their session."""
 
 import math
-from collections import defaultdict
-from collections.abc import Hashable, Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from statistics import fmean
-from typing import Any
 
+from longshore_study.base.groups import mean_by
+from longshore_study.base.json_values import canonical
 from longshore_study.compare.row_effect import effect_of_sessions
-from longshore_study.metrics.launch_metrics import Figure
+from longshore_study.metrics.launch_metrics import Figure, by_session
 from longshore_study.stats import verdict
 from longshore_study.stats.effect import Effect
 from longshore_study.stats.verdict import LEVEL
@@ -30,34 +28,25 @@ class VariableEffect:
     difference: float
     """Difference of logarithms, as on the new side minus as in the reference: positive is good."""
     interval: tuple[float, float] | None
-    """95 % confidence interval of the difference."""
     p: float | None
 
 
-_Sessions = dict[str, dict[Hashable, list[float]]]
-
-
 def variable_effect(
-    side: str, figures: Iterable[Figure], hypothesis: Hypothesis, limit: float
+    side: str, figures: Sequence[Figure], hypothesis: Hypothesis, limit: float
 ) -> VariableEffect | None:
     """The effect, or None if no session has both settings. `limit`: the margin as a logarithm."""
     settings = (hypothesis.environment, hypothesis.new_environment)
-    rows: dict[tuple[Any, ...], tuple[list[Figure], list[Figure]]] = defaultdict(lambda: ([], []))
-    for figure in figures:
-        environment = figure.key.cell.get("environment")
-        if environment in settings:
-            others = tuple(sorted((k, str(v)) for k, v in figure.key.cell.items() if k != "environment"))
-            rows[figure.session, figure.key.variant_text, others][settings.index(environment)].append(figure)
-    sides: list[_Sessions] = [defaultdict(lambda: defaultdict(list)) for _ in settings]
-    for (session, *_), pair in rows.items():
-        if not all(pair):
-            continue
-        # Variants and cells have different levels, so figures are taken relative to the mean.
-        centre = math.fsum(f.goodness for f in (*pair[0], *pair[1])) / (len(pair[0]) + len(pair[1]))
-        for launches, members in zip(sides, pair, strict=True):
-            for figure in members:
-                launches[session][figure.launch].append(figure.goodness - centre)
-    reference, new = ({s: {k: fmean(v) for k, v in of.items()} for s, of in side.items()} for side in sides)
+
+    def row_of(figure: Figure) -> tuple[str, str, str]:
+        others = {name: level for name, level in figure.key.cell.items() if name != "environment"}
+        return figure.session, figure.key.variant_text, canonical(others)
+
+    sides = [[f for f in figures if f.key.cell.get("environment") == setting] for setting in settings]
+    shared = set(map(row_of, sides[0])) & set(map(row_of, sides[1]))
+    sides = [[f for f in members if row_of(f) in shared] for members in sides]
+    # Variants and cells have different levels, so figures are taken relative to the mean.
+    centres = mean_by((*sides[0], *sides[1]), row_of, lambda f: f.goodness)
+    reference, new = (by_session(members, lambda f: f.goodness - centres[row_of(f)]) for members in sides)
     found = effect_of_sessions(reference, new, frozenset(reference), [])
     if found is None:
         return None
@@ -66,9 +55,7 @@ def variable_effect(
 
 
 def judged(found: Effect, hypothesis: Hypothesis, limit: float) -> tuple[str, tuple[float, float] | None, float | None]:
-    """The verdict with the interval and the p value, which are None if the error is not known.
-    Confirmed if the difference is significantly beyond the margin in the direction of the
-    hypothesis. Refuted if it is beyond the margin in the other direction, or within the margin."""
+    """The verdict with the interval and the p value, which are None if the error is not known."""
     row = verdict.with_own_error(found)
     if row is None:
         return OPEN, None, None

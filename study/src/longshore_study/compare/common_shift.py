@@ -1,10 +1,6 @@
 """The common shift: the change of the speed of the whole machine between the two sides, as the
-control cells (memory copy, ping-pong) measure it.
-
-The shift is removed from the other rows only if the controls prove it (`find_shift`). The other
-rows prove nothing. If half of the strategies regressed, subtracting the median of all rows would
-show the other half as improved.
-"""
+control cells (memory copy, ping-pong) measure it. The other rows prove nothing: if half of the
+strategies regressed, subtracting the median of all rows would show the other half as improved."""
 
 import math
 from collections.abc import Sequence
@@ -36,7 +32,6 @@ class CommonShift:
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """The 95 % interval of the ratio."""
         if self.measured is None:
             return None
         low, high = self.measured.interval
@@ -58,11 +53,7 @@ class CommonShift:
 
 def find_shift(controls: Sequence[tuple[str, Measured]], margin: float) -> CommonShift:
     """The shift: the mean over kernels of the mean over the cells of a kernel. `controls` are pairs
-    of a control kernel and the difference of a cell.
-
-    The shift is removed from rows if its 95 % interval excludes zero and every kernel agrees with
-    the shift.
-    """
+    of a control kernel and the difference of a cell."""
     if not controls:
         return CommonShift()
     by_kernel = grouped(controls, lambda control: control[0])
@@ -70,23 +61,20 @@ def find_shift(controls: Sequence[tuple[str, Measured]], margin: float) -> Commo
     shift = _mean(list(kernels.values()))
     low, high = shift.interval
     judged = verdict.judge([shift], margin)[0].verdict
-    removed, reason = False, "the controls show no shift: nothing is removed"
-    if not low <= 0.0 <= high:
-        removed = _agree(kernels, shift)
-        if removed:
-            reason = "the controls show a shift: rows are judged relative to it"
-        else:  # the machine did not change as a whole
-            judged, reason = verdict.INCONCLUSIVE, "the controls contradict each other: nothing is removed"
-    return CommonShift(shift, kernels, removed, judged, reason=reason)
+    if low <= 0.0 <= high:
+        return CommonShift(shift, kernels, verdict=judged, reason="the controls show no shift: nothing is removed")
+    if _agree(kernels, shift):
+        reason = "the controls show a shift: rows are judged relative to it"
+        return CommonShift(shift, kernels, removed=True, verdict=judged, reason=reason)
+    # The machine did not change as a whole.
+    reason = "the controls contradict each other: nothing is removed"
+    return CommonShift(shift, kernels, verdict=verdict.INCONCLUSIVE, reason=reason)
 
 
 def _agree(kernels: dict[str, Measured], shift: Measured) -> bool:
     """Whether every kernel has the sign of the shift, and the shift in its 95 % interval."""
-    for kernel in kernels.values():
-        low, high = kernel.interval
-        if not low <= shift.difference <= high or kernel.difference * shift.difference <= 0.0:
-            return False
-    return True
+    bounds = [(kernel.difference, *kernel.interval) for kernel in kernels.values()]
+    return all(low <= shift.difference <= high and own * shift.difference > 0.0 for own, low, high in bounds)
 
 
 def _mean(controls: Sequence[Measured]) -> Measured:

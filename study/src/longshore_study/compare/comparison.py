@@ -1,8 +1,6 @@
 """Compares two sides, and gives a verdict for each row and one for the whole comparison.
-
-pairing.py matches the figures of the two sides. row_effect.py computes the difference of each row,
-and common_shift.py the change of the whole machine. stats/ tests the differences.
-"""
+pairing.py matches the figures, row_effect.py computes the difference of each row, common_shift.py
+the change of the whole machine, and stats/ tests the differences."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -18,7 +16,7 @@ from longshore_study.compare.core_distance import explanation
 from longshore_study.compare.estimate import estimate
 from longshore_study.compare.judged_row import JudgedRow
 from longshore_study.compare.noise_rows import with_noise_of
-from longshore_study.compare.pairing import PairedRow, disjoint_factors, failed_without_row, pair
+from longshore_study.compare.pairing import disjoint_factors, failed_without_row, pair
 from longshore_study.compare.row_effect import sessions_in_turns, with_effects
 from longshore_study.metrics.launch_metrics import Measurements, measure_sides, require_metrics
 from longshore_study.metrics.variant_rows import reading_order
@@ -144,16 +142,16 @@ def compare(reference: Side, new: Side, options: CompareOptions | None = None) -
 
 
 def judge_rows(
-    rows: Sequence[PairedRow], in_turns: frozenset[str], margin: float
+    rows: Sequence[JudgedRow], in_turns: frozenset[str], margin: float
 ) -> tuple[list[JudgedRow], CommonShift]:
     """The judged rows without the controls, and the judged common shift."""
     for row in rows:
         simulated_rows.refuse_mixed(row)
-    tested = [row for row in rows if not simulated_rows.is_simulated(row)]
+    tested = [row for row in rows if row.simulated is None]
     judged, shift = _judge(with_effects(tested, in_turns), margin)
     measured = iter(judged)
     return [
-        _with_absence(simulated_rows.judged(row, margin)) if simulated_rows.is_simulated(row) else next(measured)
+        _with_absence(simulated_rows.judged(row, margin)) if row.simulated else next(measured)
         for row in rows
         if row.key.pattern != CONTROL
     ], shift

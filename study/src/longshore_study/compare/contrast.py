@@ -1,10 +1,7 @@
 """Compares two variants of the same study: how many times better the second variant is, with an
-interval.
-
-If launches measured both variants, the difference is taken within each launch. If not, launches
-that ran in turns are compared within their session. In all other cases sessions are compared.
-docs/explanation/statistics.md gives the reasons. comparison.py compares two tags.
-"""
+interval. Variants are compared within a launch that measured both, else within sessions whose
+launches ran in turns, else by sessions (docs/explanation/statistics.md). comparison.py compares two
+tags."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +9,7 @@ from statistics import fmean
 from typing import Any, TypeVar
 
 from longshore_study.base.groups import grouped
-from longshore_study.compare.estimate import metric_ratio
+from longshore_study.compare.estimate import metric_ratio, metric_ratios
 from longshore_study.metrics.launch_metrics import Figure, by_launch, by_session, one_simulated_machine
 from longshore_study.stats import effect, moderated
 from longshore_study.stats.effect import Effect
@@ -67,7 +64,7 @@ def contrasts(pairs: Sequence[tuple[Sequence[Figure], Sequence[Figure]]]) -> lis
 
 
 def moderated_errors(effects: Mapping[int, tuple[str, Effect]]) -> dict[int, ModeratedError | None]:
-    """The error of each effect, which comes with its design; see row_effect.py."""
+    """The error of each effect, which comes with its design. One design shares its variances."""
     errors: dict[int, ModeratedError | None] = {}
     for members in grouped(effects.items(), lambda item: item[1][0]).values():
         found = moderated.moderate([one for _, (_, one) in members])
@@ -80,17 +77,12 @@ def _contrast(design: str, found: Effect, mod: ModeratedError | None, *, simulat
     if simulated:
         why = NO_NOISE
     elif mod is not None:
-        low, high = effect.interval(found.difference, mod.se, mod.df)
-        interval = (_ratio(low), _ratio(high))
+        interval = metric_ratios(effect.interval(found.difference, mod.se, mod.df), "higher")
     elif found.variance is None:
         why = SINGLE if design != BY_SESSION else "one session: the data do not show how much sessions differ"
     else:
         why = "the figures do not vary at all between launches"
-    return Contrast(_ratio(found.difference), interval, min(found.units), design, why)
-
-
-def _ratio(difference: float) -> float:
-    return metric_ratio(difference, "higher")
+    return Contrast(metric_ratio(found.difference, "higher"), interval, min(found.units), design, why)
 
 
 def effect_of(

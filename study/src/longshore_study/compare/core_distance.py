@@ -4,7 +4,7 @@ virtual machines that move their cores. base/near_and_far.py tells near and far 
 from collections.abc import Sequence
 
 from longshore_study.base.near_and_far import least_far
-from longshore_study.compare.pairing import PairedRow
+from longshore_study.compare.judged_row import JudgedRow
 from longshore_study.metrics.launch_metrics import Figure
 
 
@@ -17,7 +17,7 @@ def launches_on_far_cores(figures: Sequence[Figure]) -> frozenset[str]:
     return frozenset(figure.launch for figure in figures if figure.cache_line and figure.cache_line.median >= far)
 
 
-def explanation(row: PairedRow, difference: float) -> str | None:
+def explanation(row: JudgedRow, difference: float) -> str | None:
     """Says that cores were near in most launches of one side and far in most of the other, if the
     side with far cores is the slower one. `difference` is positive if the new side is better."""
     far = launches_on_far_cores(row.figures)

@@ -1,16 +1,12 @@
 """Finds the recorded properties that differ between the two sides: host, kernel, libraries,
-firmware, modules, variables. `compare`, `attribute` and the report list them.
-
-Each difference may be the cause of a change: a comparison of two images with different compilers is
-also a comparison of compilers.
-"""
+firmware, modules, variables. Each difference may be the cause of a change."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from longshore_study.compare.pairing import PairedRow
+from longshore_study.compare.judged_row import JudgedRow
 from longshore_study.store.launch_properties import is_fraction, values_by_side
 from longshore_study.store.launch_store import Launch
 from longshore_study.store.selection import Side
@@ -29,6 +25,8 @@ class Difference:
     name: str
     reference: tuple[str, ...]
     new: tuple[str, ...]
+    rows: frozenset[int] = frozenset()
+    """The indices of the rows whose launches show it. If empty, the values are of all launches."""
 
     def as_json(self) -> dict[str, Any]:
         return {"property": self.name, "reference": list(self.reference), "new": list(self.new)}
@@ -62,19 +60,11 @@ def differing(sides: Sequence[Iterable[Launch]]) -> dict[str, Values]:
 
 
 def differences(reference: Side, new: Side) -> list[Difference]:
-    return [Difference(name, *values) for name, values in differing([reference.launches, new.launches]).items()]
+    found = differing([reference.launches, new.launches])
+    return [Difference(name, values[0], values[1]) for name, values in found.items()]
 
 
-@dataclass(frozen=True)
-class DifferenceInRows:
-    """A difference, and the rows whose launches show this difference."""
-
-    difference: Difference
-    rows: frozenset[int]
-    """The indices of the rows. Without any, `difference` is that of all launches."""
-
-
-def differences_in_rows(sides: tuple[Side, Side], rows: Sequence[PairedRow]) -> list[DifferenceInRows]:
+def differences_in_rows(sides: tuple[Side, Side], rows: Sequence[JudgedRow]) -> list[Difference]:
     launches = [{str(launch.path): launch for launch in side.launches} for side in sides]
     by_paths: dict[tuple[frozenset[str], ...], Mapping[str, Values]] = {}  # rows of the same launches are alike
     values: dict[str, tuple[dict[str, None], dict[str, None]]] = defaultdict(lambda: ({}, {}))
@@ -89,10 +79,8 @@ def differences_in_rows(sides: tuple[Side, Side], rows: Sequence[PairedRow]) -> 
             indices[name].add(index)
             for texts, more in zip(values[name], of_sides, strict=True):
                 texts.update(dict.fromkeys(more))
-    return [
-        DifferenceInRows(
-            Difference(found.name, *(tuple(texts) for texts in values[found.name])) if found.name in indices else found,
-            frozenset(indices[found.name]),
-        )
-        for found in differences(*sides)
-    ]
+    in_rows = {
+        name: Difference(name, tuple(reference), tuple(new), frozenset(indices[name]))
+        for name, (reference, new) in values.items()
+    }
+    return [in_rows.get(found.name, found) for found in differences(*sides)]

@@ -1,9 +1,6 @@
-"""The ratio of a compared row with its interval, as every table, file and page shows the ratio.
-
-The shown ratio is also the judged ratio. If the controls prove a common shift, the shift is removed
-from the ratio. If the launches have a noise probe, the noise that the probe explains is removed.
-Nothing is removed from the raw ratio, which has its own interval.
-"""
+"""The ratio of a compared row with its interval, as every table, file and page shows the ratio. It
+is also the judged ratio. A proven common shift and the noise that the noise probe explains are
+removed from it, but not from the raw ratio, which has its own interval."""
 
 import math
 from dataclasses import dataclass
@@ -39,7 +36,6 @@ class Estimate:
 
     @property
     def kind(self) -> str:
-        """Describes the ratio in words."""
         return PLAIN + (f", without {' and '.join(self.taken_out)}" if self.taken_out else "")
 
 

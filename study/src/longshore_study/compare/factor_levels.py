@@ -1,10 +1,7 @@
-"""Compares the levels of one factor of a study with one of them, the baseline.
-
-Each level is a side of a comparison, and comparison.py judges the rows as those of two tags. The
-rows of all levels are judged together, because one of them may be the exception. Control cells are
-left out: what differs between two levels of one session is the work of the level, not a shift of
-the machine.
-"""
+"""Compares the levels of one factor of a study with one of them, the baseline. Each level is a side
+of a comparison. The rows of all levels are judged together, because one of them may be the
+exception. Control cells are left out: what differs between two levels of one session is the work of
+the level, not a shift of the machine."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,9 +15,10 @@ from longshore_study.base.expression import canonical_name
 from longshore_study.base.json_values import canonical
 from longshore_study.compare.common_shift import CommonShift
 from longshore_study.compare.comparison import CompareOptions, Comparison, judge_rows, margin_of, table_order
+from longshore_study.compare.judged_row import JudgedRow
 from longshore_study.compare.level_order import ENVIRONMENT, UNCHANGED, in_order
 from longshore_study.compare.noise_rows import with_noise_of
-from longshore_study.compare.pairing import PairedRow, disjoint_factors, known_factors, pair
+from longshore_study.compare.pairing import disjoint_factors, known_factors, pair
 from longshore_study.compare.row_effect import sessions_in_turns
 from longshore_study.metrics.launch_metrics import Figure, Key, Measurements, measure, require_metrics
 from longshore_study.patterns import CONTROL
@@ -163,7 +161,7 @@ def _side(whole: Side, name: str, rows: Iterable[Iterable[Figure]]) -> Side:
     return Side(name, [launch for launch in whole.launches if str(launch.path) in paths], whole.is_tag)
 
 
-def _rows_of_both(rows: Sequence[PairedRow]) -> list[PairedRow]:
+def _rows_of_both(rows: Sequence[JudgedRow]) -> list[JudgedRow]:
     """The rows of both levels, or that one failed to measure. Levels need not do the same."""
     return [
         row for row in rows if (row.reference and row.new) or any((r or "").startswith("failed") for r in row.absent)

@@ -1,12 +1,6 @@
 """Checks guidelines on the launches of one tag or study. A guideline says that a variant is not
 slower than another variant that could always replace it (self-consistent performance guidelines:
-Traeff, Gropp and Thakur 2010). Guidelines need no history.
-
-If launches measured both variants of a guideline, the variants are compared within each launch. If
-not, launches of one session are compared if they ran in turns. In all other cases sessions are
-compared. A guideline is *broken* if the slowdown is significantly larger than its tolerance, and
-*holds* if the slowdown is significantly smaller, both at 5 %.
-"""
+Traeff, Gropp and Thakur 2010). Guidelines need no history. contrast.py chooses what is compared."""
 
 import math
 from collections import defaultdict
@@ -59,7 +53,7 @@ def last_of_each(guidelines: Iterable[Guideline]) -> list[Guideline]:
     return list(last.values())
 
 
-BROKEN, HOLDS = "broken", "holds"
+BROKEN, HOLDS = "broken", "holds"  # slower than the tolerance allows, or not slower: each at the level of 5 %
 STATISTIC = "geometric mean over what was compared: launches or sessions"
 _ORDER = (BROKEN, verdict.UNTESTABLE, verdict.INCONCLUSIVE, HOLDS)
 
@@ -88,7 +82,6 @@ class GuidelineRow:
     adjusted_p: float | None = None
     warnings: tuple[str, ...] = ()
     per: str = ""
-    """What the figures refer to, such as a node; see Metric.per."""
     simulated: str | None = None
     """The simulated machine of both variants. Its figures have no noise, so the ratio is exact."""
 
@@ -110,8 +103,6 @@ class GuidelineRow:
 
 @dataclass(frozen=True)
 class GuidelineFindings:
-    """The checked guidelines of one side."""
-
     side: Side
     rows: list[GuidelineRow]
     problems: list[str]
@@ -128,16 +119,10 @@ class GuidelineFindings:
         return EXIT_UNDECIDED if verdicts & {verdict.INCONCLUSIVE, verdict.UNTESTABLE} else EXIT_OK
 
 
-def check(
-    side: Side, guidelines: Iterable[Guideline] | None = None, more: Iterable[Guideline] = ()
-) -> GuidelineFindings:
-    """Checks every guideline on every pair of variants to which the guideline applies.
-
-    If `guidelines` is None, the built-in guidelines, those of the study files, and `more` are
-    checked.
-    """
+def check(side: Side, more: Iterable[Guideline] = ()) -> GuidelineFindings:
+    """Checks the built-in guidelines, those of the study files, and `more`."""
     warnings: list[str] = []
-    chosen = list(guidelines) if guidelines is not None else [*BUILT_IN, *of_study_files(side, warnings), *more]
+    chosen = [*BUILT_IN, *of_study_files(side, warnings), *more]
     # Sessions of two tags stay apart.
     measured = measure(replace(launch, session=f"{launch.tag}/{launch.session}") for launch in side.launches)
     if not measured.figures:
@@ -158,11 +143,7 @@ def _rows(guideline: Guideline, measured: Measurements) -> list[GuidelineRow]:
             if all(name in factors and factors[name] == value for name, value in wanted.items()):
                 context = canonical(_context(guideline, figure))
                 groups[key.study, key.pattern, key.metric, context][side].append(figure)
-    return [
-        row
-        for (study, _, _, _), (faster, than) in groups.items()
-        if faster and than and (row := _row(guideline, study, faster, than))
-    ]
+    return [row for faster, than in groups.values() if faster and than and (row := _row(guideline, faster, than))]
 
 
 def _context(guideline: Guideline, figure: Figure) -> dict[str, Any]:
@@ -170,21 +151,20 @@ def _context(guideline: Guideline, figure: Figure) -> dict[str, Any]:
     return {name: value for name, value in figure.key.factors.items() if name not in named}
 
 
-def _row(guideline: Guideline, study: str, faster: Sequence[Figure], than: Sequence[Figure]) -> GuidelineRow | None:
+def _row(guideline: Guideline, faster: Sequence[Figure], than: Sequence[Figure]) -> GuidelineRow | None:
     """The row before it is judged. None if no launch and no session has both variants."""
     simulated = one_simulated_machine((*faster, *than), f"the guideline of {guideline.faster} and {guideline.than}")
     compared_effect = effect_of(than, faster, _in_turns(than, faster))
     if compared_effect is None:
         return None
     compared, found, (than_values, faster_values) = compared_effect
-    warnings: tuple[str, ...] = ()
-    if compared == BY_SESSION:
-        warnings = ("the variants were measured in different launches: sessions are compared",)
+    apart = ("the variants were measured in different launches: sessions are compared",)
+    warnings = apart if compared == BY_SESSION and not simulated else ()
     first = faster[0]
     sign = -1.0 if first.better == "lower" else 1.0
     values = tuple(math.exp(sign * fmean(side.values())) for side in (faster_values, than_values))
-    names = (study, first.key.pattern, first.key.metric, _context(guideline, first), first.unit, first.better)
-    warnings = () if simulated else warnings
+    key, context = first.key, _context(guideline, first)
+    names = (key.study, key.pattern, key.metric, context, first.unit, first.better)
     return GuidelineRow(
         guideline, *names, values, found, compared, per=first.per, warnings=warnings, simulated=simulated
     )

@@ -13,8 +13,7 @@ from statistics import fmean
 from typing import Any
 
 from longshore_study.compare.estimate import MAX_LOG, Estimate, metric_ratio, metric_ratios
-from longshore_study.compare.pairing import PairedRow
-from longshore_study.metrics.launch_metrics import Figure, by_session
+from longshore_study.metrics.launch_metrics import Figure, Key, by_session
 from longshore_study.stats import effect
 from longshore_study.stats.covariate import Adjustment
 from longshore_study.stats.effect import Effect
@@ -25,9 +24,14 @@ Interval = tuple[float, float]
 
 
 @dataclass(frozen=True)
-class JudgedRow(PairedRow):
-    """A paired row with its effect, its estimate and its verdict."""
+class JudgedRow:
+    """The figures of both sides for one metric of a variant in a cell, with the verdict on them."""
 
+    key: Key
+    reference: tuple[Figure, ...] = ()
+    new: tuple[Figure, ...] = ()
+    absent: tuple[str | None, str | None] = (None, None)
+    """The reasons why the reference and the new side lack the figures of all or some launches."""
     effect: Effect | None = None
     """None if a side has no figures."""
     adjustment: Adjustment | None = None
@@ -41,9 +45,9 @@ class JudgedRow(PairedRow):
     verdict: str = UNTESTABLE
     warnings: tuple[str, ...] = ()
 
-    @classmethod
-    def of(cls, row: PairedRow, **more: Any) -> JudgedRow:
-        return cls(row.key, row.reference, row.new, row.absent, **more)
+    @property
+    def figures(self) -> tuple[Figure, ...]:
+        return (*self.reference, *self.new)
 
     @cached_property
     def factors(self) -> dict[str, Any]:
@@ -60,12 +64,10 @@ class JudgedRow(PairedRow):
 
     @property
     def per(self) -> str:
-        """What the figures refer to, such as a node; see Metric.per."""
         return next((figure.per for figure in self.figures), "")
 
     @property
     def better(self) -> str:
-        """Which values of the metric are better: `higher` or `lower`."""
         return next((figure.better for figure in self.figures), "higher")
 
     @cached_property
@@ -92,7 +94,6 @@ class JudgedRow(PairedRow):
 
     @cached_property
     def interval(self) -> Interval | None:
-        """The 95 % interval of the ratio."""
         return self._interval(self.estimate.interval) if self.estimate else None
 
     @property

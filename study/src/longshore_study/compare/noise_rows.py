@@ -1,10 +1,7 @@
-"""Rows that show the noise of their launch, in place of the noise probe.
-
-Such a row is a variant that the compared states cannot change, such as Longshore's own exchange if
-two MPI libraries are compared. The variant uses the same cores, caches and memory as the other
-variants of its launch. So it shows their noise better than the noise probe, which is short and
-small.
-"""
+"""Rows that show the noise of their launch, in place of the noise probe: variants that the
+compared states cannot change, such as Longshore's own exchange if two MPI libraries are compared.
+They use the same cores, caches and memory as the other variants of their launch, and the probe is
+short and small."""
 
 from dataclasses import replace
 

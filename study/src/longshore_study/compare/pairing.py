@@ -4,37 +4,21 @@ cell of a study. A row that only one side measured is kept, so that it is report
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from longshore_study.base.errors import require_known
 from longshore_study.base.expression import Expression
 from longshore_study.base.json_values import canonical
+from longshore_study.compare.judged_row import JudgedRow
 from longshore_study.metrics.launch_metrics import Figure, Key, Measurements
 from longshore_study.patterns import CONTROL
 from longshore_study.store.launch_store import Launch
 
-Reasons = tuple[str | None, str | None]
-
-
-@dataclass(frozen=True)
-class PairedRow:
-    """The figures of both sides for one metric of a variant in a cell."""
-
-    key: Key
-    reference: tuple[Figure, ...] = ()
-    new: tuple[Figure, ...] = ()
-    absent: Reasons = (None, None)
-    """The reasons why the reference and the new side lack the figures of all or some launches."""
-
-    @property
-    def figures(self) -> tuple[Figure, ...]:
-        return (*self.reference, *self.new)
-
 
 def pair(
     sides: Sequence[Measurements], where: Expression | None = None, ignore: Collection[str] = ()
-) -> list[PairedRow]:
+) -> list[JudgedRow]:
     """A row for everything that a side measured, failed to measure or skipped, except variants that
     both sides skipped.
 
@@ -63,7 +47,7 @@ def pair(
     for key in keys:
         reasons = [absent[key][side] or cells.get(key.cell_text) for side, cells in enumerate(failed)]
         reference, new = figures[key]
-        rows.append(PairedRow(key, tuple(reference), tuple(new), (reasons[0], reasons[1])))
+        rows.append(JudgedRow(key, tuple(reference), tuple(new), (reasons[0], reasons[1])))
     return [
         row
         for row in rows
@@ -81,7 +65,7 @@ def _require_factors(ignore: Collection[str], sides: Sequence[Measurements]) -> 
 
 
 def failed_without_row(
-    sides: Sequence[Measurements], rows: Iterable[PairedRow], ignore: Collection[str] = ()
+    sides: Sequence[Measurements], rows: Iterable[JudgedRow], ignore: Collection[str] = ()
 ) -> list[Launch]:
     """The failed launches of cells that neither side measured, so that no row reports them."""
     measured_cells = {row.key.cell_text for row in rows}
@@ -109,7 +93,7 @@ def _remaining(factors: dict[str, Any], ignore: Collection[str]) -> dict[str, An
     return {name: value for name, value in factors.items() if name not in ignore}
 
 
-def disjoint_factors(rows: Iterable[PairedRow]) -> dict[str, tuple[list[Any], list[Any]]]:
+def disjoint_factors(rows: Iterable[JudgedRow]) -> dict[str, tuple[list[Any], list[Any]]]:
     """The factors that explain why no row has figures on both sides: those without a common value.
     Each comes with the values of the reference and of the new side. Empty if a row has figures on
     both sides, or if one side has no figures."""

@@ -1,8 +1,5 @@
-"""The effect of a row: the difference between its two sides, with its error.
-
-Sessions are compared if the two sides were measured at different times, and launches if they were
-measured in turns. docs/explanation/statistics.md explains the choice.
-"""
+"""The effect of a row: the difference between its two sides, with its error. Launches are compared
+if the sides were measured in turns, else sessions (docs/explanation/statistics.md, section 2)."""
 
 import datetime as dt
 from collections import defaultdict
@@ -12,27 +9,27 @@ from statistics import fmean
 from typing import Any
 
 from longshore_study.base.groups import grouped
+from longshore_study.compare.contrast import moderated_errors
 from longshore_study.compare.core_distance import launches_on_far_cores
 from longshore_study.compare.judged_row import JudgedRow
-from longshore_study.compare.pairing import PairedRow
-from longshore_study.metrics.launch_metrics import Sessions, by_session
+from longshore_study.metrics.launch_metrics import by_session
 from longshore_study.patterns import CONTROL
-from longshore_study.stats import covariate, effect, moderated
-from longshore_study.stats.effect import Effect
+from longshore_study.stats import covariate, effect
+from longshore_study.stats.effect import Effect, Sessions
 from longshore_study.store.selection import Side
 
 
-def with_effects(rows: Sequence[PairedRow], in_turns: frozenset[str]) -> list[JudgedRow]:
+def with_effects(rows: Sequence[JudgedRow], in_turns: frozenset[str]) -> list[JudgedRow]:
     """The rows with effects and errors, not yet judged. `in_turns`: see `sessions_in_turns`."""
     return _with_errors([_with_effect(row, in_turns) for row in rows])
 
 
-def _with_effect(row: PairedRow, in_turns: frozenset[str]) -> JudgedRow:
+def _with_effect(row: JudgedRow, in_turns: frozenset[str]) -> JudgedRow:
     """Removes the noise that probe and distance of cores explain, if all launches have a probe."""
     sides = by_session(row.reference), by_session(row.new)
     warnings: list[str] = []
     found = effect_of_sessions(*sides, in_turns, warnings)
-    plain = JudgedRow.of(row, effect=found, warnings=tuple(warnings))
+    plain = replace(row, effect=found, warnings=tuple(warnings))
     if found is None or row.key.pattern == CONTROL or any(figure.pulse is None for figure in row.figures):
         return plain
     shared = sides[0].keys() & sides[1].keys()
@@ -46,21 +43,20 @@ def _with_effect(row: PairedRow, in_turns: frozenset[str]) -> JudgedRow:
     return replace(plain, effect=adjusted[0], adjustment=adjusted[1]) if adjusted is not None else plain
 
 
-def _with_errors(rows: list[JudgedRow]) -> list[JudgedRow]:
+def _with_errors(rows: Sequence[JudgedRow]) -> list[JudgedRow]:
     """Adds the errors. The variances of rows of one design are moderated together."""
-    for design in (effect.PAIRED, effect.UNPAIRED, effect.STRATIFIED):
-        members = [(k, row.effect) for k, row in enumerate(rows) if row.effect and row.effect.design == design]
-        if not members:
-            continue
-        if any(found.variance for _, found in members if found.df):
-            for (k, _), error in zip(members, moderated.moderate([found for _, found in members]), strict=True):
-                rows[k] = replace(rows[k], moderated=error)
-            continue
-        same = "figures do not vary at all between sessions: was one file stored twice?"
-        for k, found in members:
-            if found.df:
-                rows[k] = replace(rows[k], warnings=(*rows[k].warnings, same))
-    return rows
+    varying = {row.effect.design for row in rows if row.effect and row.effect.variance}
+    effects = {k: row.effect for k, row in enumerate(rows) if row.effect and row.effect.design in varying}
+    errors = moderated_errors({k: (found.design, found) for k, found in effects.items()})
+    same = "figures do not vary at all between sessions: was one file stored twice?"
+    return [
+        replace(row, moderated=errors[k])
+        if k in errors
+        else replace(row, warnings=(*row.warnings, same))
+        if row.effect and row.effect.df
+        else row
+        for k, row in enumerate(rows)
+    ]
 
 
 def sessions_in_turns(reference: Side, new: Side) -> frozenset[str]:

@@ -1,19 +1,18 @@
 """Compares simulated rows. A simulated figure has no noise: the same program, machine and seed give
-the same time. So the ratio of two sides is exact. The ratio is compared with the margin, without a
-test."""
+the same time. So the ratio of two sides is exact, and the margin decides without a test."""
 
 import math
+from dataclasses import replace
 from statistics import fmean
 
 from longshore_study.base.errors import LongshoreError
 from longshore_study.compare.estimate import Estimate
 from longshore_study.compare.judged_row import JudgedRow
-from longshore_study.compare.pairing import PairedRow
 from longshore_study.metrics.launch_metrics import one_simulated_machine
 from longshore_study.stats import effect, verdict
 
 
-def refuse_mixed(row: PairedRow) -> None:
+def refuse_mixed(row: JudgedRow) -> None:
     """Raises LongshoreError if the row mixes measured and simulated figures."""
     for figures in (row.reference, row.new):
         one_simulated_machine(figures, "a side of a row")
@@ -24,18 +23,14 @@ def refuse_mixed(row: PairedRow) -> None:
         )
 
 
-def is_simulated(row: PairedRow) -> bool:
-    return any(figure.simulated is not None for figure in row.figures)
-
-
-def judged(row: PairedRow, margin: float) -> JudgedRow:
+def judged(row: JudgedRow, margin: float) -> JudgedRow:
     """The row with its verdict. REQUIRES: the row is simulated."""
     if not row.reference or not row.new:
-        return JudgedRow.of(row)
+        return row
     found = effect.unpaired(
         *({"simulated": fmean(figure.goodness for figure in figures)} for figures in (row.reference, row.new))
     )
     difference, limit = found.difference, math.log1p(margin)
     word = verdict.SAME if abs(difference) <= limit else verdict.IMPROVED if difference > 0 else verdict.REGRESSED
     exact = Estimate(difference, None, difference, None, ())
-    return JudgedRow.of(row, effect=found, estimate=exact, verdict=word)
+    return replace(row, effect=found, estimate=exact, verdict=word)

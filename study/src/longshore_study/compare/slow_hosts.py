@@ -1,35 +1,24 @@
-"""Finds hosts on which launches are slower than other launches of the same cells and sessions.
+"""Finds hosts whose launches are slower than other launches of the same cells and sessions.
 
-A host can be found only if, in one session, some launches of a cell ran on it and others did not.
 The launches of one cell in one session form a group. A launch is one observation: the mean
-logarithm of its figures, relative to the mean of its group. In the terms of Montgomery, groups are
-blocks and hosts are treatments; a launch may have several treatments.
-
-Few hosts are assumed to be slow, since pairs of hosts may not determine an effect of every host.
-So slow hosts are chosen one after another: the host with the most significant t test beside those
-chosen before, by least squares, until none is significant. The effect of a host compares launches
-on it with launches without it. The p values are corrected for the number of hosts (Bonferroni).
-
-A few launches that other programs disturbed are no evidence against the host where they happened to
-run. So a permutation test must agree: launches are dealt anew to the hosts, within their groups,
-and at most one deal of twenty makes any host look as slow. It is left out for a difference that is
-larger than the range of what it leaves of the speeds, because few launches have few deals.
+logarithm of its figures, relative to the mean of its group. Hosts are chosen one after another,
+each by its t test beside those chosen before, and a permutation test must agree. For the reasons,
+see docs/explanation/statistics.md, "Slow hosts".
 
 Sources: Montgomery, Design and Analysis of Experiments, chapter 4 (balanced and incomplete blocks);
 Draper and Smith, Applied Regression Analysis, chapter 15 (forward selection); Westfall and Young,
-Resampling-Based Multiple Testing, chapter 2 (the most extreme host of each deal).
-"""
+Resampling-Based Multiple Testing, chapter 2 (the most extreme host of each deal)."""
 
 import math
 import random
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import fmean
 from typing import Any
 
 from longshore_study.base import terminal
 from longshore_study.base.groups import grouped, mean_by
+from longshore_study.base.json_values import attributes
 from longshore_study.compare.comparison import Comparison
 from longshore_study.compare.estimate import metric_ratio, metric_ratios
 from longshore_study.metrics.launch_metrics import Figure
@@ -71,7 +60,6 @@ class SlowHost:
 
     @property
     def text(self) -> str:
-        """Names the host, its slowdown, and the number of launches behind this result."""
         bounds = terminal.interval(metric_ratios(self.interval, "higher"))
         on, off = self.launches
         what = f"host {self.host} is" if len(self.hosts) == 1 else f"one of the hosts {self.host} (always together) is"
@@ -88,15 +76,10 @@ class SlowHost:
         return f"host != {self.hosts[0]!r}" if len(self.hosts) == 1 else f"host not in {list(self.hosts)}"
 
     def as_json(self) -> dict[str, Any]:
+        ratio, bounds = metric_ratio(self.difference, "higher"), metric_ratios(self.interval, "higher")
         return {
-            "side": self.side,
-            "host": self.host,
-            "hosts": list(self.hosts),
-            "ratio": metric_ratio(self.difference, "higher"),
-            "interval": metric_ratios(self.interval, "higher"),
-            "p": self.p,
-            "launches": list(self.launches),
-        }
+            **attributes(self, "side host hosts"), "ratio": ratio, "interval": bounds, **attributes(self, "p launches"),
+        }  # fmt: skip
 
 
 def slow_hosts(comparison: Comparison) -> list[SlowHost]:
@@ -116,14 +99,16 @@ def slow_hosts(comparison: Comparison) -> list[SlowHost]:
 def launch_speeds(rows: Sequence[Sequence[Figure]]) -> list[dict[str, float]]:
     """The speed of each launch, by cell and session: the logarithm of each figure minus the mean of
     its row, as a mean over the rows of the launch."""
-    speeds: dict[tuple[str, str, str], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+
+    def group_of(figure: Figure) -> tuple[str, str, str]:
+        return figure.key.study, figure.key.cell_text, figure.session
+
+    speeds: list[tuple[tuple[str, str, str], str, float]] = []
     for figures in rows:
-        by_group = grouped(figures, lambda figure: (figure.key.study, figure.key.cell_text, figure.session))
-        for name, members in by_group.items():
-            mean = fmean([figure.goodness for figure in members])
-            for figure in members:
-                speeds[name][figure.launch].append(figure.goodness - mean)
-    return [{launch: fmean(values) for launch, values in launches.items()} for launches in speeds.values()]
+        means = mean_by(figures, group_of, lambda figure: figure.goodness)
+        speeds += [(group_of(f), f.launch, f.goodness - means[group_of(f)]) for f in figures]
+    groups = grouped(speeds, lambda speed: speed[0]).values()
+    return [mean_by(group, lambda speed: speed[1], lambda speed: speed[2]) for group in groups]
 
 
 def _connected(groups: Sequence[_Group]) -> list[list[_Group]]:
@@ -248,25 +233,19 @@ def _design(groups: Sequence[_Group]) -> _Design:
 def _slow(side: str, design: _Design, tests: int, level: float) -> list[SlowHost]:
     """The slow hosts, each the most significant beside those before, at this level of the test."""
     chosen: list[tuple[str, ...]] = []
-    while True:
-        candidates = [name for name in design.columns if name not in chosen]
+    while candidates := [name for name in design.columns if name not in chosen]:
         fits = [(*design.effect(name, chosen), name) for name in candidates]
-        if not fits:
-            break
         difference, se, df, name = min(fits, key=lambda fit: fit[0] / fit[1])
-        if difference >= 0 or student.two_sided(difference / se, df) * tests > LEVEL:
-            break
-        if design.is_by_chance(name, chosen, level):
+        is_significant = difference < 0 and student.two_sided(difference / se, df) * tests <= LEVEL
+        if not is_significant or design.is_by_chance(name, chosen, level):
             break
         chosen.append(name)
     found = []
     for name in chosen:
         difference, se, df = design.effect(name, chosen)
         if math.isfinite(se):
-            interval, p = effect.interval(difference, se, df), student.two_sided(difference / se, df)
-            found.append(
-                SlowHost(side, name, difference, interval, min(1.0, p * tests), _launches(name[0], design.groups))
-            )
+            interval, p = effect.interval(difference, se, df), min(1.0, student.two_sided(difference / se, df) * tests)
+            found.append(SlowHost(side, name, difference, interval, p, _launches(name[0], design.groups)))
     return found
 
 

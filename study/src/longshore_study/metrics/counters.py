@@ -1,6 +1,5 @@
 """Summaries of the counters that were read while variants were timed (member `counters` of a
-result), and of the phases that were timed on request. The summary of a variant has medians over its
-launches. If the machine does not count an event, the summary has the reason instead of a number."""
+result), and of the phases that were timed on request."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,11 +1,11 @@
 """Summaries of aggregation engines (member `engine` of a result): messages and their fill by hop,
-latency of items, and waiting times of ranks. The summary of a variant has medians over its
-launches."""
+latency of items, and waiting times of ranks."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from longshore_study.base.groups import grouped
 from longshore_study.base.json_values import number_in
 from longshore_study.metrics.variant_results import Names, VariantSummary, by_variant, median_of
 from longshore_study.patterns import pattern_rank
@@ -60,7 +60,6 @@ class EngineSummary(VariantSummary):
 
     @property
     def working_seconds(self) -> float:
-        """Seconds without waiting."""
         return max(0.0, self.seconds - self.slot_wait_seconds - self.arrival_wait_seconds)
 
     @property
@@ -95,31 +94,26 @@ def _summary(names: Names, factors: Mapping[str, Any], engines: Sequence[Mapping
 
 
 def _hops(engines: Sequence[Mapping[str, Any]]) -> tuple[Hop, ...]:
-    hops: dict[tuple[str, int], list[Mapping[str, Any]]] = {}
-    for engine in engines:
-        listed = engine.get("hops")
-        for hop in listed if isinstance(listed, list) else ():
-            if isinstance(hop, dict) and isinstance(hop.get("direction"), str) and isinstance(hop.get("hop"), int):
-                hops.setdefault((hop["direction"], hop["hop"]), []).append(hop)
+    listed = (hop for engine in engines if isinstance(hops := engine.get("hops"), list) for hop in hops)
+    valid = (
+        hop
+        for hop in listed
+        if isinstance(hop, dict) and isinstance(hop.get("direction"), str) and isinstance(hop.get("hop"), int)
+    )
     return tuple(
         Hop(direction, number, _middles(members, NUMBERS), median_of(members, "fill"))
-        for (direction, number), members in hops.items()
+        for (direction, number), members in grouped(valid, lambda hop: (hop["direction"], hop["hop"])).items()
     )
 
 
 def _latency(engines: Sequence[Mapping[str, Any]]) -> dict[str, Latency]:
-    by_direction: dict[str, list[Mapping[str, Any]]] = {}
-    for engine in engines:
-        by_percentile = engine.get("latency_seconds")
-        for direction, numbers in by_percentile.items() if isinstance(by_percentile, dict) else ():
-            if isinstance(numbers, dict):
-                by_direction.setdefault(direction, []).append(numbers)
+    known = (latency for engine in engines if isinstance(latency := engine.get("latency_seconds"), dict))
+    by_direction = grouped((item for latency in known for item in latency.items()), lambda item: item[0])
+    numbers = {name: [of for _, of in items if isinstance(of, dict)] for name, items in by_direction.items()}
     return {
-        direction: Latency(
-            samples=sum(number_in(member, "samples") or 0.0 for member in members),
-            seconds=_middles(members, PERCENTILES),
-        )
-        for direction, members in by_direction.items()
+        name: Latency(sum(number_in(of, "samples") or 0.0 for of in members), _middles(members, PERCENTILES))
+        for name, members in numbers.items()
+        if members
     }
 
 

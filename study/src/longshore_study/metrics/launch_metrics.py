@@ -10,12 +10,12 @@ from typing import Any
 from longshore_study.base import terminal
 from longshore_study.base.errors import LongshoreError, require_known
 from longshore_study.base.groups import grouped, mean_by
-from longshore_study.base.json_values import canonical, number_in
+from longshore_study.base.json_values import canonical, number_in, positive_in
 from longshore_study.base.near_and_far import CacheLineSeconds, cache_line_seconds
 from longshore_study.base.units import Unit, unit_of
 from longshore_study.metrics.memory_bound import MemorySpeeds, memory_speeds
 from longshore_study.metrics.plausibility import PlausibilityLimits
-from longshore_study.patterns import CONTROL, PATTERNS, main_of, metric_of
+from longshore_study.patterns import CONTROL, facts_of
 from longshore_study.patterns.control import MACHINE_METRICS
 from longshore_study.patterns.pattern import product_of
 from longshore_study.store.launch_store import Launch
@@ -80,8 +80,6 @@ _shared_key = lru_cache(maxsize=200_000)(Key)
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """The value of one metric of one variant in one launch."""
-
     key: Key
     tag: str
     session: str
@@ -149,12 +147,24 @@ def measure(launches: Iterable[Launch], *, metrics: Iterable[str] = (), with_stu
     If `with_study` is False, the keys do not name the study, so that two studies can be compared.
     Raises LongshoreError if figures of one quantity have units that measure different things.
     """
-    stored = list(launches)
-    measured = Measurements(launches=len(stored))
-    succeeded = {_launch_key(launch) for launch in stored if launch.problem is None}
+    return measure_sides([launches], metrics=metrics, with_study=with_study)[0]
+
+
+def measure_sides(
+    sides: Iterable[Iterable[Launch]], *, metrics: Iterable[str] = (), with_study: bool = True
+) -> list[Measurements]:
+    """Like `measure`, for launches that are compared with each other."""
     wanted = frozenset(metrics)
-    limits = PlausibilityLimits(stored)
-    for launch in stored:
+    found = [_measurements(list(launches), wanted, with_study=with_study) for launches in sides]
+    _convert_units(found)
+    return found
+
+
+def _measurements(launches: Sequence[Launch], wanted: frozenset[str], *, with_study: bool) -> Measurements:
+    measured = Measurements(launches=len(launches))
+    succeeded = {_launch_key(launch) for launch in launches if launch.problem is None}
+    limits = PlausibilityLimits(launches)
+    for launch in launches:
         if launch.problem is not None:
             if _launch_key(launch) not in succeeded:
                 measured.failed.append(launch)
@@ -169,23 +179,11 @@ def measure(launches: Iterable[Launch], *, metrics: Iterable[str] = (), with_stu
             else:
                 key, reason = figure_or_reason
                 measured.absent[key] = reason
-    [measured.figures] = _in_common_units([measured.figures])
     return measured
 
 
-def measure_sides(
-    sides: Iterable[Iterable[Launch]], *, metrics: Iterable[str] = (), with_study: bool = True
-) -> list[Measurements]:
-    """Like `measure`, for launches that are compared with each other."""
-    found = [measure(launches, metrics=metrics, with_study=with_study) for launches in sides]
-    for measured, figures in zip(found, _in_common_units([measured.figures for measured in found]), strict=True):
-        measured.figures = figures
-    return found
-
-
-def _in_common_units(sides: Sequence[Iterable[Figure]]) -> list[list[Figure]]:
-    """The figures of each side. All figures of one metric of a pattern get the unit of the first
-    figure.
+def _convert_units(sides: Sequence[Measurements]) -> None:
+    """Gives all figures of one metric of a pattern the unit of the first figure.
 
     Raises LongshoreError if figures of a metric have units that measure different things, or do not
     agree whether higher values are better.
@@ -206,7 +204,8 @@ def _in_common_units(sides: Sequence[Iterable[Figure]]) -> list[list[Figure]]:
             )
         return replace(figure, value=figure.value * (ours.scale / theirs.scale), unit=first.unit)
 
-    return [[converted(figure) for figure in figures] for figures in sides]
+    for measured in sides:
+        measured.figures = [converted(figure) for figure in measured.figures]
 
 
 def require_metrics(wanted: Iterable[str], launches: Iterable[Launch]) -> None:
@@ -234,7 +233,7 @@ def one_simulated_machine(figures: Iterable[Figure], what: str) -> str | None:
 
 def main_metric(pattern: str, variant: Mapping[str, Any], metrics: Mapping[str, Any]) -> str | None:
     """The metric that compares variants of a pattern, or the first of the record if unknown."""
-    name = MACHINE_METRICS.get(str(variant.get("kernel"))) if pattern == CONTROL else main_of(pattern)
+    name = MACHINE_METRICS.get(str(variant.get("kernel"))) if pattern == CONTROL else facts_of(pattern).main
     return name if name in metrics else next(iter(metrics), None)
 
 
@@ -252,12 +251,12 @@ def _of_launch(
     for result in launch.results:
         pattern, variant, metrics = result["pattern"], result["variant"], result.get("metrics") or {}
         main = main_metric(pattern, variant, metrics)
-        names = [n for n in metrics if n == main or n in wanted or "all" in wanted] or [main_of(pattern)]
+        names = [n for n in metrics if n == main or n in wanted or "all" in wanted] or [facts_of(pattern).main]
         variant_text = canonical(variant)
         pulse = _pulse(result) if simulated is None else None
         cache_line = cache_line_seconds(result.get("cache_line_seconds"))
         chosen = _chosen_level(result)
-        traffic_levels: dict[str, Any] = {PATTERNS[pattern].auto: chosen} if chosen else {}
+        traffic_levels: dict[str, Any] = {facts_of(pattern).auto: chosen} if chosen else {}
         traffic_levels |= {name: _of_rank(launch, result, name) for name in ("payload_bytes", "offnode_bytes")}
         for name in names:
             key = _shared_key(launch.study if with_study else "", pattern, name, variant_text, cell_text)
@@ -320,8 +319,7 @@ def _signal_share(launch: Launch, result: Record, line: CacheLineSeconds | None)
 
 def _per(pattern: str, name: str, metric: Mapping[str, Any]) -> str:
     """What the figure refers to, such as a node, by the record or else by the pattern."""
-    known = metric_of(pattern, name)
-    return str(metric.get("per") or (known.per if known else ""))
+    return str(metric.get("per") or facts_of(pattern).metric(name).per)
 
 
 def _nodes(launch: Launch) -> int | None:
@@ -331,8 +329,7 @@ def _nodes(launch: Launch) -> int | None:
 
 def _chosen_level(result: Record) -> str | None:
     """The level that `auto` chose, from the keys that docs/reference/records.md defines."""
-    pattern = PATTERNS.get(result["pattern"])
-    factor = pattern.auto if pattern else ""
+    factor = facts_of(result["pattern"]).auto
     if result["variant"].get(factor) != "auto":
         return None
     chosen = result.get("chosen")
@@ -341,10 +338,8 @@ def _chosen_level(result: Record) -> str | None:
 
 
 def _pulse(result: Record) -> float | None:
-    seconds = result.get("pulse_seconds")
-    if not isinstance(seconds, float) or not math.isfinite(seconds) or seconds <= 0:
-        return None
-    return -math.log(seconds)
+    seconds = positive_in(result, "pulse_seconds")
+    return -math.log(seconds) if seconds is not None and math.isfinite(seconds) else None
 
 
 def _why_no_figure(result: Record, name: str, main: str | None) -> str | None:
@@ -361,10 +356,6 @@ def _why_no_figure(result: Record, name: str, main: str | None) -> str | None:
     if not (math.isfinite(value) and value > 0):
         return f"failed: a figure of {value} is not possible"
     return None
-
-
-Sessions = Mapping[str, Mapping[Any, float]]
-"""A number by session and launch."""
 
 
 def by_launch(

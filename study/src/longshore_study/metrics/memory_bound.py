@@ -15,8 +15,8 @@ from typing import Any
 
 from longshore_study.base.json_values import number_in
 from longshore_study.base.units import unit_of
-from longshore_study.patterns import CONTROL, PATTERNS
-from longshore_study.patterns.pattern import MemoryUse
+from longshore_study.patterns import CONTROL, facts_of
+from longshore_study.patterns.pattern import MemoryUse, product_of
 from longshore_study.store import records
 from longshore_study.store.records import Record
 
@@ -57,7 +57,6 @@ class MemorySpeeds:
 
 
 def is_copy(result: Record) -> bool:
-    """Whether the result is of control's memory copy."""
     return bool(result["pattern"] == CONTROL and result["variant"].get("kernel") == "copy")
 
 
@@ -108,25 +107,17 @@ def share_of_bound(
     pattern: str, main_figure: float, factors: Mapping[str, Any], nodes: int | None, speeds: MemorySpeeds
 ) -> float | None:
     """The least time in which memory and the network can move the bytes, divided by the time of the
-    figure: a value of the pattern's main metric in its own unit. `nodes` is the number of nodes of
-    the launch. If `nodes` is None, the factor `ranks_per_node` gives the number. Without this
-    factor, all ranks count as ranks of one node. None if the factors do not determine the bytes, or
-    if bytes go to other nodes and the speed of the network was not measured.
-    """
-    facts = PATTERNS.get(pattern)
-    if facts is None or facts.traffic is None:
+    figure: a value of the pattern's main metric in its own unit. `nodes`: of the launch; if None,
+    from the factor `ranks_per_node`, and else one node. The result is None if the factors do not
+    determine the bytes, or if the speed of a network that is needed was not measured."""
+    facts = facts_of(pattern)
+    if facts.traffic is None:
         return None
     metric = facts.metrics[facts.main]
-    share = 1.0
-    if metric.per == "rank":
-        ranks_of_node = _ranks_of_node(factors, nodes)
-        if not ranks_of_node:
-            return None
-        share = ranks_of_node
-    elif not metric.per:
-        share = 1.0 / (nodes or _nodes_of(factors))
-    uses = [(use, speeds.of(use)) for use in facts.traffic({**factors, "nodes": nodes or _nodes_of(factors)})]
-    if any(use.how == "network" and not speed for use, speed in uses):
+    nodes = nodes or _nodes_of(factors)
+    share = {"node": 1.0, "rank": _ranks_of_node(factors, nodes)}.get(metric.per, 1.0 / nodes)
+    uses = [(use, speeds.of(use)) for use in facts.traffic({**factors, "nodes": nodes})]
+    if not share or any(use.how == "network" and not speed for use, speed in uses):
         return None
     # The slowest of the uses counts: a machine can run them at the same time.
     seconds = [use.bytes / speed for use, speed in uses if speed]
@@ -143,11 +134,9 @@ def factor_to_node(per: str, unit: str, ranks: int, nodes: int) -> tuple[float, 
     return (ranks / nodes * (scale / 1e9), "GB/s") if dimension == "B/s" else (ranks / nodes, unit)
 
 
-def _ranks_of_node(factors: Mapping[str, Any], nodes: int | None) -> float | None:
-    ranks = factors.get("ranks_per_node") or factors.get("ranks")
-    if not isinstance(ranks, int):
-        return None
-    return ranks if factors.get("ranks_per_node") else ranks / (nodes or 1)
+def _ranks_of_node(factors: Mapping[str, Any], nodes: int) -> float | None:
+    ranks = factors.get("ranks_per_node") or product_of(factors.get("ranks"), 1 / nodes)
+    return ranks if isinstance(ranks, int | float) else None
 
 
 def _nodes_of(factors: Mapping[str, Any]) -> int:

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from longshore_study.base.json_values import number_in, positive_in
 from longshore_study.metrics.memory_bound import is_copy
-from longshore_study.patterns import LAUNCHED_ALIKE, metric_of
+from longshore_study.patterns import LAUNCHED_ALIKE, facts_of
 from longshore_study.store.launch_store import Launch
 from longshore_study.store.records import Record
 
@@ -35,8 +35,7 @@ class PlausibilityLimits:
             return None  # the bounds are those of the real machine
         value = float(result["metrics"][name]["value"])
         bounds = launch.envelope.get("bound") or {}
-        metric = metric_of(result["pattern"], name)
-        limit = metric.limit if metric else ""
+        limit = facts_of(result["pattern"]).metric(name).limit
         if limit == "memory copy":
             memory = bounds.get("memory_GBps_per_node")
             if memory is not None:

@@ -1,10 +1,11 @@
 """Groups the results of successful launches by variant, for summaries and predictions."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
+from longshore_study.base.groups import grouped
 from longshore_study.base.json_values import canonical, number_in
 from longshore_study.store.launch_store import Launch
 from longshore_study.store.records import Record
@@ -29,23 +30,29 @@ def factors_of(launch: Launch, result: Record) -> dict[str, Any]:
     return {name: level for name, level in launch.cell.items() if name != "program"} | dict(result["variant"])
 
 
+def correct_results(launches: Iterable[Launch]) -> Iterator[tuple[Launch, Record]]:
+    """The results of successful launches, without those that were skipped or wrong."""
+    for launch in launches:
+        if launch.problem is None:
+            for result in launch.results:
+                if not result.get("skipped") and result.get("verified") is not False:
+                    yield launch, result
+
+
 def by_variant(
     launches: Iterable[Launch], part: Callable[[Record], Mapping[str, Any] | None]
 ) -> list[tuple[Names, dict[str, Any], list[Mapping[str, Any]]]]:
     """For each variant: names, factors, and `part` of each result, in the order of the first
     record. Results for which `part` returns None are left out."""
-    groups: dict[tuple[Names, str], tuple[dict[str, Any], list[Mapping[str, Any]]]] = {}
-    for launch in launches:
-        if launch.problem is not None:
-            continue
-        for result in launch.results:
-            member = part(result)
-            if member is None:
-                continue
-            factors = factors_of(launch, result)
-            names = (launch.study, launch.tag, str(result["pattern"]))
-            groups.setdefault((names, canonical(factors)), (factors, []))[1].append(member)
-    return [(names, factors, parts) for (names, _), (factors, parts) in groups.items()]
+    found = [
+        ((launch.study, launch.tag, str(result["pattern"])), factors_of(launch, result), member)
+        for launch in launches
+        if launch.problem is None
+        for result in launch.results
+        if (member := part(result)) is not None
+    ]
+    groups = grouped(found, lambda one: (one[0], canonical(one[1])))
+    return [(*members[0][:2], [member for _, _, member in members]) for members in groups.values()]
 
 
 def median_of(members: Sequence[object], *path: str) -> float | None:

@@ -1,7 +1,6 @@
 """Rows of `longshore show`: medians over launches, and the best variant to choose."""
 
 import math
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import median
@@ -12,20 +11,14 @@ from longshore_study.base.json_values import attributes, canonical
 from longshore_study.base.near_and_far import by_distance
 from longshore_study.metrics.launch_metrics import Figure
 from longshore_study.patterns import CONTROL, FACTORS_BETWEEN_LAUNCHES, PATTERNS, pattern_rank
-from longshore_study.patterns.pattern import WAY
 
-_GIVEN_WAYS = {
-    "machine", "distribution", "block_items", "combine", "language", "grid", "node", "socket", "numa", "l3", "core",
-    "splitters", "meet",
-}  # fmt: skip
 CHOICES = frozenset(
     name
     for factors in (FACTORS_BETWEEN_LAUNCHES, *(pattern.factors for pattern in PATTERNS.values()))
     for name, factor in factors.items()
-    if factor.role == WAY and name not in _GIVEN_WAYS
+    if factor.role == "way"
 ) | {"indexing", "environment"}
-"""The factors that a user chooses: the ways to do the work, except those that the data of a program
-determine. Among rows that agree in all other factors, one row is the best."""
+"""The factors that a user chooses. Among rows that agree in all other factors, one is the best."""
 LAYOUT_COLUMNS = ("nodes", "ranks", "ranks_per_node", "tasks_per_node", "grid", "domain")
 """The factors of the layout of ranks. Tables always show these factors."""
 MEASUREMENTS = ("part", "test", "datatype", "processes")
@@ -73,13 +66,14 @@ class VariantRow:
 
 def variant_rows(figures: Iterable[Figure], *, by_session: bool) -> list[VariantRow]:
     """One row per variant and cell, for each session or for all sessions together."""
-    groups: dict[tuple[Any, ...], list[Figure]] = defaultdict(list)
-    for figure in figures:
+
+    def identity(figure: Figure) -> tuple[Any, ...]:
         key = figure.key
         session = figure.session if by_session else None
-        kind = (figure.simulated, key.pattern)
-        groups[key.study, figure.tag, session, *kind, key.variant_text, key.cell_text].append(figure)
-    return sorted(_with_best([_row(group[2], members) for group, members in groups.items()]), key=_order)
+        return (session, key.study, figure.tag, figure.simulated, key.pattern, key.variant_text, key.cell_text)
+
+    rows = [_row(name[0], members) for name, members in grouped(figures, identity).items()]
+    return sorted(_with_best(rows), key=_order)
 
 
 def _row(session: str | None, figures: Sequence[Figure]) -> VariantRow:
@@ -111,14 +105,10 @@ def _row(session: str | None, figures: Sequence[Figure]) -> VariantRow:
     )
 
 
-def _with_best(rows: Iterable[VariantRow]) -> Iterator[VariantRow]:
-    questions: dict[tuple[str, ...], list[VariantRow]] = defaultdict(list)
-    for row in rows:
-        if row.pattern == CONTROL:
-            yield row
-        else:
-            questions[row.question].append(row)
-    for answers in questions.values():
+def _with_best(rows: Sequence[VariantRow]) -> Iterator[VariantRow]:
+    yield from (row for row in rows if row.pattern == CONTROL)
+    ranked = (row for row in rows if row.pattern != CONTROL)
+    for answers in grouped(ranked, lambda row: row.question).values():
         best = max(answers, key=_goodness)
         for row in answers:
             of_best = math.exp(_goodness(row) - _goodness(best)) if len(answers) > 1 else None

@@ -18,8 +18,8 @@ def document(rows: Sequence[Mean]) -> dict[str, Any]:
                 **attributes(row, "study tag pattern metric unit better factors pooled"),
                 "launches": len(row.values),
                 **attributes(row, "sessions mean"),
-                "min": row.smallest,
-                "max": row.largest,
+                "min": min(row.values),
+                "max": max(row.values),
                 "geometric_mean": row.geometric,
                 "interval": list(row.interval) if row.interval else None,
             }
@@ -36,8 +36,8 @@ def render(rows: Sequence[Mean]) -> None:
             {
                 "launches": lambda row: str(len(row.values)),
                 "mean": lambda row: terminal.number(row.mean),
-                "min": lambda row: terminal.number(row.smallest),
-                "max": lambda row: terminal.number(row.largest),
+                "min": lambda row: terminal.number(min(row.values)),
+                "max": lambda row: terminal.number(max(row.values)),
                 "middle, 95 %": _interval,
             },
             left=("middle, 95 %",),

@@ -1,7 +1,7 @@
 """Control: the machine itself. Every study measures its memory copy and its ping-pong; the other
 kernels measure parameters of the communication model."""
 
-from longshore_study.patterns.pattern import WORK, Metric, Pattern, count, words
+from longshore_study.patterns.pattern import Metric, Pattern, count, words
 
 MACHINE_METRICS = {"copy": "bandwidth", "pingpong": "latency_us"}
 """The kernels that show whether the machine as a whole has changed, with their metrics."""
@@ -31,10 +31,10 @@ PATTERN = Pattern(
     },
     main="",  # by kernel: MACHINE_METRICS
     factors={
-        "kernel": words(WORK, "copy pingpong put loggp shift barrier fetch-add"),
-        "over": words(WORK, "put channel alltoallv rma copy raw"),
-        "pair": words(WORK, "near far remote self"),
-        "bytes": count(WORK, 8, 2**48),
+        "kernel": words("work", "copy pingpong put loggp shift barrier fetch-add"),
+        "over": words("work", "put channel alltoallv rma copy raw"),
+        "pair": words("work", "near far remote self"),
+        "bytes": count("work", 8, 2**48),
     },
     repetition_seconds=lambda _, levels: 0.05 if levels.get("kernel", "copy") == "copy" else 0.01,
 )  # fmt: skip

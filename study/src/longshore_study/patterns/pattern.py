@@ -6,11 +6,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
-Role = Literal["work", "way"]
-WORK: Role = "work"
-"""The factor defines the work. Variants that do the same work are ranked against each other."""
-WAY: Role = "way"
-"""The factor is a way to do the work, which a user can choose."""
+Role = Literal["work", "way", "given"]
+"""`work`: the factor defines the work, and variants that do the same work are ranked. `way`: a way
+to do the work that a user can choose. `given`: a way that the data of a program determine."""
 
 LARGEST_COUNT = 2**40  # items per rank
 LARGEST_RANKS = 2**20
@@ -75,7 +73,7 @@ def free_text(role: Role) -> Factor:
     return Factor(role, free_text=True)
 
 
-TASKS = {"tasks": words(WAY, "serial threads openmp tbb"), "task_count": count(WAY, 1, 4096)}
+TASKS = {"tasks": words("way", "serial threads openmp tbb"), "task_count": count("way", 1, 4096)}
 
 
 @dataclass(frozen=True)
@@ -158,7 +156,9 @@ class Pattern:
     pairs_of_ranks: bool = False
     """Whether all pairs of ranks exchange messages. The simulation then takes longer."""
 
+    def metric(self, name: str) -> Metric:
+        return self.metrics.get(name, Metric(""))
+
     @cached_property
     def work(self) -> tuple[str, ...]:
-        """The factors that define the work."""
-        return (*(name for name, factor in self.factors.items() if factor.role == WORK), *self.work_of_imports)
+        return (*(name for name, factor in self.factors.items() if factor.role == "work"), *self.work_of_imports)

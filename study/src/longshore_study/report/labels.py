@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from longshore_study.base.groups import grouped
 from longshore_study.base.texts import name_text, plain_number, whole_number
-from longshore_study.patterns import PATTERNS, work_of
+from longshore_study.patterns import PATTERNS, facts_of
 from longshore_study.report.markup import Child, element
 
 # Factors whose levels are understood without the name of the factor ("persistent", "mpi"). The
@@ -94,7 +94,7 @@ def levels_text(factors: Mapping[str, Any]) -> str:
 
 
 def pattern_title(pattern: str) -> str:
-    return PATTERNS[pattern].title if pattern in PATTERNS else pattern
+    return facts_of(pattern).title
 
 
 def metric_title(metric: str) -> str:
@@ -114,7 +114,7 @@ def split_by_work(
     """One group per kind of work, in the order of first occurrence. An item that has only some of
     the factors of a kind belongs to this kind, because an imported program may not state all
     factors."""
-    names = work_of(pattern)
+    names = facts_of(pattern).work
     by_factors = grouped(items, lambda item: frozenset(name for name in names if name in factors_of(item)))
     kinds = [factors for factors in by_factors if not any(factors < other for other in by_factors)]
     groups: dict[frozenset[str], list[Item]] = {}

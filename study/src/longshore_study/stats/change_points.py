@@ -1,15 +1,9 @@
 """Finds when metrics changed: the steps in series of session means, for many rows at once.
 
-1. Candidates: least squares with a penalty per step (Potts functional), solved by dynamic
-   programming (optimal partition, Jackson et al. 2005).
-2. Test: each step is tested against the margin. While a step of a row fails, the weakest step of
-   that row is removed, and the remaining steps are tested again.
-
-The noise is estimated from differences of neighbouring sessions; a step changes only one of these
-differences. Neighbouring sessions may be correlated, which increases the standard error. The
-correlation is estimated from differences over one and over two sessions (Chakar, Lebarbier,
-Levy-Leduc, Robin 2017). If a slope fits a change as well as a step does, the change is a drift.
-"""
+Candidates are the steps of an optimal partition (Jackson et al. 2005). Each is tested against the
+margin, with noise from differences of neighbouring sessions, which may be correlated (Chakar,
+Lebarbier, Levy-Leduc, Robin 2017). For formulas and reasons, see docs/explanation/statistics.md,
+"When a figure changed"."""
 
 import itertools
 import math
@@ -122,12 +116,8 @@ def find_changes(
 
 
 def pooled_correlation(series: Sequence[Sequence[float]]) -> float:
-    """The correlation of neighbouring sessions, pooled over the rows.
-
-    In an autoregressive series of first order with correlation r and without slope, the mean
-    squared difference over two sessions is 1 + r times the mean squared difference over one. For
-    short series the estimate is shrunk towards an assumed correlation, or replaced by it.
-    """
+    """The correlation of neighbouring sessions, pooled over the rows. In short series it is shrunk
+    towards an assumed correlation, or replaced by it."""
     over_one, over_two = 0.0, 0.0
     for values in series:
         slope = median(b - a for a, b in itertools.pairwise(values)) if len(values) > 1 else 0.0
@@ -141,8 +131,7 @@ def pooled_correlation(series: Sequence[Sequence[float]]) -> float:
     if over_one == 0.0 or length < _MIN_SESSIONS_FOR_CORRELATION:
         return _ASSUMED_CORRELATION
     estimate = min(1.0, max(0.0, over_two / over_one - 1.0))
-    # Underestimating the correlation turns slow variation into steps. So the estimate is increased
-    # by _CAUTION standard errors, and a high estimate is shrunk less.
+    # Underestimating the correlation turns slow variation into steps.
     shortest = _MIN_SESSIONS_FOR_CORRELATION
     weight = shortest if estimate < _ASSUMED_CORRELATION else shortest * shortest / length
     error = math.sqrt((1.0 - estimate * estimate) / sum(map(len, series)))
@@ -166,10 +155,8 @@ def _spaced(positions: Collection[int]) -> list[int]:
 def _candidates(row: _Row, correlation: float) -> list[int]:
     """The steps of the row, and the steps of an optimal partition between them."""
     squares = _lowest([(b - a) ** 2 for a, b in itertools.pairwise(row.values)])
-    variance = sum(squares) / len(squares) / 2.0 / _KEPT_MEAN if squares else 0.0
+    variance = (fmean(squares) / 2.0 / _KEPT_MEAN if squares else 0.0) or 1e-12
     steps = list(row.steps)
-    if variance <= 0.0:
-        variance = 1e-12
     penalty = _PENALTY * math.log(len(row.values)) * variance * _inflation(correlation, len(row.values))
     for first, last in row.pieces():
         steps += [first + k for k in _partition(row.values[first:last], penalty)]
@@ -264,12 +251,8 @@ def _eliminate(rows: Sequence[_Row], correlation: float, limit: float) -> _Judge
 
 def _order_p(values: Sequence[float], position: int, counts: tuple[int, int]) -> float:
     """P value of the test of Mann and Whitney (1947) that sessions before and after the step have
-    the same distribution, which may be of any kind. The p value is exact if the two sides do not
-    overlap. Otherwise it is a normal approximation.
-
-    Long series must also pass this test. The result is 0 if there are few sessions, or if the gap
-    between the two sides exceeds the range of the longer side.
-    """
+    the same distribution: exact if the two sides do not overlap, else a normal approximation. 0 if
+    there are few sessions, or if the gap between the sides exceeds the range of the longer side."""
     if sum(counts) < _MIN_SESSIONS_FOR_ORDER_TEST:
         return 0.0
     before, after = values[position - counts[0] : position], values[position : position + counts[1]]
@@ -308,11 +291,8 @@ def _histories(rows: Sequence[_Row], judged: _Judged, correlation: float) -> lis
         kind = STEP if abrupt else DRIFT
         change = ChangePoint(k, kind, measured.difference, measured.interval, p, adjusted_p, known=known and abrupt)
         changes.setdefault(i, []).append(change)
-    variances = [_noise_variance(row, correlation) for row in rows]
-    return [
-        History(tuple(changes.get(i, ())), correlation, None if variance is None else math.sqrt(variance))
-        for i, variance in enumerate(variances)
-    ]
+    noises = [None if (variance := _noise_variance(row, correlation)) is None else math.sqrt(variance) for row in rows]
+    return [History(tuple(changes.get(i, ())), correlation, noise) for i, noise in enumerate(noises)]
 
 
 def _noise_variance(row: _Row, correlation: float) -> float | None:
@@ -321,11 +301,8 @@ def _noise_variance(row: _Row, correlation: float) -> float | None:
 
 
 def _abrupt(values: Sequence[float], step: int, *, known: bool) -> bool:
-    """Whether the sessions next to the step show the step, and a step fits better than a slope.
-
-    Schwarz' criterion compares the fits. The position of the step counts as a parameter unless the
-    position was known.
-    """
+    """Whether the sessions next to the step show the step, and a step fits better than a slope by
+    Schwarz' criterion. The position of the step counts as a parameter unless it was known."""
     penalty = 0.0 if known else 2.0 * math.log(len(values)) / len(values)
     whole = fmean(values[step:]) - fmean(values[:step])
     near = fmean(values[step : step + _NEAR]) - fmean(values[max(0, step - _NEAR) : step])

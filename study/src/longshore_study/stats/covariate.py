@@ -1,14 +1,9 @@
 """Analysis of covariance (Fisher 1932; "CUPED" in A/B tests of the web, Deng and others 2013):
-removes noise that a second measurement explains.
+removes noise that a second measurement explains. That is the noise probe, a small exchange right
+before each repetition. docs/explanation/statistics.md, "The noise probe", has formulas and reasons.
 
-The second measurement is the noise probe, a small exchange right before each repetition. If the
-probe and a metric vary together over the launches of one side, the variation is noise of the
-machine. This part is removed from the difference between the two sides.
-
-The adjustment applies only if the probes of the two sides do not differ significantly. A change
-that slows down messages also slows down the probe, and must be reported. So the adjustment never
-moves a difference further than the noise of the unadjusted difference allows.
-"""
+The adjustment applies only if the probes of the two sides do not differ significantly, because a
+change that slows down messages also slows down the probe, and must be reported."""
 
 from __future__ import annotations
 
@@ -21,21 +16,19 @@ from statistics import fmean
 from typing import Any
 
 from longshore_study.stats import student
-from longshore_study.stats.effect import STRATIFIED, Effect
+from longshore_study.stats.effect import STRATIFIED, Effect, Sessions
 
 MIN_DF = 8
-"""The adjustment needs this many degrees of freedom. The slope takes one of them. With fewer
-degrees of freedom the adjustment costs more than it gains."""
+"""With fewer degrees of freedom the adjustment costs more than it gains."""
 CHANCE = 0.01
 """Significance level of the test that the probes of the two sides differ. The level is small
 because rows whose probes differ by chance are also the rows whose metrics differ by chance."""
 CLEAR_GAP = 4.0
 """Smallest gap between two groups of probes, in standard deviations within the groups. Two groups
-arise if some launches run on near cores and others on far cores. The slope between two groups may
-differ from the slope within a group."""
+arise if some launches run on near cores and others on far cores."""
 
-Sides = tuple[Mapping[str, Mapping[Any, float]], Mapping[str, Mapping[Any, float]]]
-"""The reference and the new side, each as session -> launch -> number."""
+Sides = tuple[Sessions, Sessions]
+"""The reference and the new side."""
 
 
 @dataclass(frozen=True, slots=True)

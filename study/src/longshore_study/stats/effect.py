@@ -1,26 +1,23 @@
 """The effect: the difference between two sides of a comparison, with its variance. Values are
-logarithms of metrics, with a sign that the caller sets so that a larger value is better.
-
-Paired design: both sides were measured in the same sessions. Each session gives one difference.
-Unpaired design: each side has its own sessions.
-Stratified design: launches of both sides alternate within a session. Launches are compared within
-their session.
-"""
+logarithms of metrics, with a sign that the caller sets so that a larger value is better. For the
+three designs, see docs/explanation/statistics.md, section 2."""
 
 import math
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Any
 
 from longshore_study.stats import student
 
+Sessions = Mapping[str, Mapping[Any, float]]
+"""A number by session and launch."""
 PAIRED, UNPAIRED, STRATIFIED = "paired", "unpaired", "stratified"
 
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """A difference and its noise. The units of replication are sessions or launches (see above)."""
+    """A difference and its noise. The units are sessions, or launches if stratified."""
 
     design: str
     difference: float
@@ -59,21 +56,13 @@ def paired(reference: Mapping[str, float], new: Mapping[str, float]) -> Effect:
 
 def unpaired(reference: Mapping[str, float], new: Mapping[str, float]) -> Effect:
     """The effect from one value per session. `variance` is pooled over the two sides."""
-    sides = [sorted(reference.items()), sorted(new.items())]
-    centres = [fmean(v for _, v in side) for side in sides]
-    residuals = [((k, name), v - c) for k, (side, c) in enumerate(zip(sides, centres, strict=True)) for name, v in side]
-    counts = (len(reference), len(new))
-    df = sum(counts) - 2
-    total = math.fsum(r * r for _, r in residuals)
-    return Effect(
-        UNPAIRED, centres[1] - centres[0], total / df if df else None, df, sum(1.0 / n for n in counts), counts,
-        tuple(residuals), *welch([[v for _, v in side] for side in sides]),
-    )  # fmt: skip
+    sides = [{(k, name): side[name] for name in sorted(side)} for k, side in enumerate((reference, new))]
+    se, df = welch([list(side.values()) for side in sides])
+    return replace(stratified({"": sides[0]}, {"": sides[1]}), design=UNPAIRED, welch_se=se, welch_df=df)
 
 
-def stratified(reference: Mapping[str, Mapping[Any, float]], new: Mapping[str, Mapping[Any, float]]) -> Effect:
-    """The effect from one value per launch, indexed by session and launch. Sessions have equal
-    weights.
+def stratified(reference: Sessions, new: Sessions) -> Effect:
+    """The effect from one value per launch. Sessions have equal weights.
 
     REQUIRES: both sides have the same sessions.
     """

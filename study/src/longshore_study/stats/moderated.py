@@ -1,22 +1,10 @@
-"""Moderated t statistic: the variance of each cell is shrunk towards the variances of all cells.
-Two to five launches or sessions hardly determine the variance of one cell, but dozens of cells do.
+"""Moderated t statistic: the variance of each cell is shrunk towards the variances of all cells
+(Smyth 2004, Linear models and empirical Bayes methods, section 6.2).
 
-The method is Smyth's (2004, Linear models and empirical Bayes methods, section 6.2). Its prior
-takes the variances of the cells as draws from a scaled inverse chi-square distribution. The mean
-and the variance of their logarithms give the scale of that distribution and its degrees of freedom.
-If the variances differ no more than by chance, the prior has infinite degrees of freedom, and all
-cells share one variance.
-
-With few units, Smyth's method alone raises too many false alarms: 6 to 16 % instead of 5 % with 2
-sessions (tests/stats/test_simulation.py). Two corrections reduce the degrees of freedom of t:
-
-- Variances with one degree of freedom each are weak evidence for equal variances. So the prior's
-  degrees of freedom are computed as if the variances differed more, by half a standard error.
-- The deviations of cells measured in the same session or launch are correlated, so their variances
-  are not independent estimates. So t has at most the degrees of freedom of the variance pooled over
-  the cells, by Satterthwaite's rule (1946). The rule uses two parts of the deviation: the part that
-  all cells of a unit share, and the rest.
-"""
+Two corrections reduce the degrees of freedom of t, because few units raise too many false alarms
+(tests/stats/test_simulation.py): the prior's degrees of freedom are uncertain, and the deviations
+of cells of one session are correlated. For formulas and reasons, see
+docs/explanation/statistics.md, section 3."""
 
 import math
 from collections.abc import Sequence
@@ -67,8 +55,6 @@ def fit_prior(variances: Sequence[float], dfs: Sequence[int]) -> Prior:
     centre = math.fsum(logs) / count
     by_chance = math.fsum(student.polygamma(1, d / 2) for d in dfs) / count
     excess = math.fsum((z - centre) ** 2 for z in logs) / (count - 1) - by_chance
-    # Standard error of a sample variance, from the second and fourth cumulants of the logarithm of
-    # a chi-square variate.
     fourth = math.fsum(student.polygamma(3, d / 2) for d in dfs) / count
     excess_se = math.sqrt(2.0 * by_chance**2 / (count - 1) + fourth / count)
     cautious = 2.0 * student.inverse_trigamma(max(excess, 0.0) + _CAUTION * excess_se)
@@ -85,31 +71,23 @@ def moderate(effects: Sequence[Effect]) -> list[ModeratedError | None]:
     REQUIRES: all effects have the same design, so that their variances are comparable.
     """
     known = [(e.variance, e.df) for e in effects if e.variance is not None]
-    if not known:
-        return [None] * len(effects)
     prior = fit_prior([v for v, _ in known], [d for _, d in known])
     pool = pooled_df(effects)
-    moderated: list[ModeratedError | None] = []
-    for effect in effects:
+
+    def error(effect: Effect) -> ModeratedError | None:
         if effect.variance is None:
-            moderated.append(None)
-            continue
-        if prior.df == 0.0:
-            variance, df = effect.variance, float(effect.df)
-        elif math.isinf(prior.df):
-            variance, df = prior.variance, prior.cautious_df + effect.df
-        else:
-            variance = (prior.df * prior.variance + effect.df * effect.variance) / (prior.df + effect.df)
-            df = prior.cautious_df + effect.df
-        df = max(min(df, pool), float(effect.df))
-        moderated.append(ModeratedError(variance, df, math.sqrt(variance * effect.scale), prior.df))
-    return moderated
+            return None
+        weight = effect.df / (prior.df + effect.df)
+        variance = weight * effect.variance + (1.0 - weight) * prior.variance
+        df = max(min(prior.cautious_df + effect.df, pool), float(effect.df))
+        return ModeratedError(variance, df, math.sqrt(variance * effect.scale), prior.df)
+
+    return [error(effect) for effect in effects]
 
 
 def pooled_df(effects: Sequence[Effect]) -> float:
-    """Effective degrees of freedom of the variance pooled over the cells. Independent cells add
-    their degrees of freedom. Cells with correlated deviations have hardly more degrees of freedom
-    than a single cell."""
+    """Degrees of freedom of the variance pooled over the cells (Satterthwaite 1946). Cells with
+    correlated deviations have hardly more than a single cell."""
     known = (effect for effect in effects if effect.variance is not None)
     by_units = grouped(known, lambda effect: tuple(unit for unit, _ in effect.residuals))
     return math.fsum(_pooled_df_of_same_units(cells) for cells in by_units.values())
@@ -123,6 +101,4 @@ def _pooled_df_of_same_units(cells: Sequence[Effect]) -> float:
     sums = [math.fsum(cell.residuals[k][1] for cell in cells) for k in range(len(cells[0].residuals))]
     shared = math.fsum(s * s for s in sums) / count
     remaining = max(total - shared, 0.0)
-    # The pooled variance is total / (count * df). Its two parts, shared and remaining, are
-    # independent and have df and (count - 1) * df degrees of freedom.
     return total**2 / (shared**2 / df + remaining**2 / ((count - 1) * df))

@@ -1,6 +1,7 @@
 """Adjusted p values for tables of many rows, which share one significance level."""
 
 from collections.abc import Sequence
+from itertools import accumulate
 
 
 def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
@@ -8,12 +9,8 @@ def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
     adjusted p value of at most q, the expected share of false alarms is at most q."""
     count = len(p_values)
     order = sorted(range(count), key=lambda i: p_values[i], reverse=True)
-    adjusted = [1.0] * count
-    smallest = 1.0
-    for larger, index in enumerate(order):  # `larger` p values precede
-        smallest = min(smallest, p_values[index] * count / (count - larger))
-        adjusted[index] = smallest
-    return adjusted
+    adjusted = accumulate((p_values[i] * count / (count - larger) for larger, i in enumerate(order)), min)
+    return [p for _, p in sorted(zip(order, adjusted, strict=True))]
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
@@ -21,9 +18,5 @@ def holm(p_values: Sequence[float]) -> list[float]:
     rows with an adjusted p value of at most q is at most q, for any dependence between the rows."""
     count = len(p_values)
     order = sorted(range(count), key=lambda i: p_values[i])
-    adjusted = [1.0] * count
-    largest = 0.0
-    for smaller, index in enumerate(order):  # `smaller` p values precede
-        largest = max(largest, min(1.0, p_values[index] * (count - smaller)))
-        adjusted[index] = largest
-    return adjusted
+    adjusted = accumulate((min(1.0, p_values[i] * (count - smaller)) for smaller, i in enumerate(order)), max)
+    return [p for _, p in sorted(zip(order, adjusted, strict=True))]

@@ -1,9 +1,6 @@
 """Power analysis: the smallest slowdown that a planned study would detect with the verdict
-*regressed*.
-
-The degrees of freedom of moderated variances have no closed formula. So the statistics of `compare`
-run on simulated tables of noise (Monte Carlo with a fixed seed).
-"""
+*regressed*. The degrees of freedom of moderated variances have no closed formula. So the statistics
+of `compare` run on simulated tables of noise (Monte Carlo with a fixed seed)."""
 
 import math
 import random
@@ -63,7 +60,7 @@ def simulate_power(
     level = level_of_next(0, rows) if level is None else level
     simulated = min(rows, _MAX_ROWS)
     generator = random.Random(_SEED)  # noqa: S311 - noise, not a secret
-    thresholds, same, count = [], 0, 0
+    thresholds, same = [], 0
     for _ in range(max(_MIN_TABLES, simulated_rows // simulated)):
         table = _table(generator, units, simulated, noise)
         for noise_effect, result in zip(table, moderated.moderate(table), strict=True):
@@ -71,8 +68,7 @@ def simulate_power(
             row = Measured(noise_effect.difference, result.se, result.df)
             thresholds.append(limit + student.quantile(1.0 - level / 2.0, row.df) * row.se + row.difference)
             same += verdict.within_margin(row, limit) <= LEVEL
-            count += 1
-    return SimulatedPower(sorted(thresholds), same / count)
+    return SimulatedPower(sorted(thresholds), same / len(thresholds))
 
 
 def _table(generator: random.Random, units: int, rows: int, noise: Noise) -> list[effect.Effect]:

@@ -1,10 +1,7 @@
 """The verdict on a difference, given a margin below which differences do not matter.
 
-Each hypothesis compares the difference with the margin, not with zero. The verdict is *regressed*
-or *improved* if the difference is significantly larger than the margin. It is *same* if the
-difference is significantly smaller than the margin, for better and for worse (two one-sided tests,
-Schuirmann 1987). Otherwise the verdict is *inconclusive*.
-"""
+Each hypothesis compares the difference with the margin, not with zero; *same* needs two one-sided
+tests (Schuirmann 1987). docs/explanation/statistics.md, section 5, has the formulas."""
 
 import math
 from collections.abc import Sequence
@@ -55,10 +52,12 @@ class Judgement:
 
     @property
     def detectable(self) -> float:
-        """The smallest slowdown, as a difference of logarithms, that this row would show in four of
-        five cases. The property computes two quantiles. Simulations, which judge millions of rows,
-        do not use it."""
-        return math.inf if self.basis is None else smallest_slowdown(*self.basis)
+        """The slowdown, as a difference of logarithms, that this row shows with probability POWER.
+        Simulations, which judge millions of rows, do not need its two quantiles."""
+        if self.basis is None:
+            return math.inf
+        row, limit, level = self.basis
+        return limit + row.se * (student.quantile(1.0 - level / 2.0, row.df) + student.quantile(POWER, row.df))
 
 
 def with_own_error(found: Effect) -> Measured | None:
@@ -116,8 +115,3 @@ def level_of_next(significant: int, rows: int) -> float:
     """The two-sided level that one more row must reach to be significant after the correction of
     Benjamini and Hochberg, if `significant` of the rows are significant already."""
     return LEVEL * min(rows, significant + 1) / max(1, rows)
-
-
-def smallest_slowdown(row: Measured, limit: float, level: float = LEVEL, power: float = POWER) -> float:
-    """The slowdown, as logarithm, that a row with this error shows with probability `power`."""
-    return limit + row.se * (student.quantile(1.0 - level / 2.0, row.df) + student.quantile(power, row.df))

@@ -137,10 +137,10 @@ def _print_differences(found: Attribution) -> None:
         print("no recorded property differs between the two sides")
         return
     print("differences between the two sides, each a possible cause:")
-    for in_rows in found.differences:
-        name, rows, total = in_rows.difference.name, len(in_rows.rows), len(found.cases)
-        values = f"{in_words(in_rows.difference.reference)} -> {in_words(in_rows.difference.new)}"
-        print(f"   {name}: {values}{'' if rows == total else f' (in {rows} of {total} rows)'}")
+    for difference in found.differences:
+        rows, total = len(difference.rows), len(found.cases)
+        values = f"{in_words(difference.reference)} -> {in_words(difference.new)}"
+        print(f"   {difference.name}: {values}{'' if rows == total else f' (in {rows} of {total} rows)'}")
 
 
 def _confirm(args: argparse.Namespace, margin: float | None) -> int:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from longshore_study.base.errors import LongshoreError, UsageError
 from longshore_study.cli.result_output import print_result
-from longshore_study.patterns import MEASURED, main_of
+from longshore_study.patterns import MEASURED, PATTERNS
 
 EXAMPLES = """examples:
   longshore init                writes study.toml
@@ -27,7 +27,7 @@ def run(args: argparse.Namespace) -> int:
     name = path.stem if path.stem.isprintable() and path.stem.strip() else "study"
     listed = f"{', '.join(MEASURED[:-1])} or {MEASURED[-1]}"
     template = template.replace("PATTERNS", listed, 1)
-    template = template.replace("MAIN = {}", f"MAIN = {json.dumps({name: main_of(name) for name in MEASURED})}")
+    template = template.replace("MAIN = {}", f"MAIN = {json.dumps({name: PATTERNS[name].main for name in MEASURED})}")
     text = template.replace('name = "study"', f"name = {json.dumps(name, ensure_ascii=False)}", 1)
     try:
         with path.open("x", encoding="utf-8") as file:  # fails if the file exists
