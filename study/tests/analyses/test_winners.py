@@ -37,7 +37,7 @@ def put(
     **more: Any,
 ) -> None:
     cell = {"program": pattern, "transport": more.get("transport", "threads"), "ranks": 2, "environment": {}}
-    cell |= {"nodes": more["nodes"]} if "nodes" in more else {}
+    cell |= {name: more[name] for name in ("nodes", "stack") if name in more}
     facts: dict[str, Any] = {
         name: more[name] for name in ("speeds", "traffic", "seconds", "cache_line_seconds", "metrics") if name in more
     }
@@ -116,14 +116,17 @@ def test_the_bound_is_the_copy_of_the_same_launching_and_session(store: Store) -
     put(store, "control", copy, 20.0)
     put(store, "control", copy, 10.0, transport="mpi")
     put(store, "control", copy, 40.0, session="later")
+    put(store, "control", copy, 50.0, transport="mpi", stack="mpich")
     put(store, "stream", {"kernel": "triad"}, 10.0)
     put(store, "stream", {"kernel": "triad"}, 10.0, transport="mpi")
+    put(store, "stream", {"kernel": "copy"}, 10.0, transport="mpi", stack="mpich")
     put(store, "stream", {"kernel": "add"}, 10.0, session="later")
     put(store, "stream", {"kernel": "scale"}, 10.0, session="without")
     shares = {(e.work["kernel"], e.how["transport"]): e.share for e in ranked(store)}
     assert shares == {
         ("triad", "threads"): 0.5,
         ("triad", "mpi"): 1.0,
+        ("copy", "mpi"): 0.2,
         ("add", "threads"): 0.25,
         ("scale", "threads"): None,
     }

@@ -16,7 +16,14 @@ from longshore_study.base.units import unit_of
 from longshore_study.compare.contrast import contrasts
 from longshore_study.metrics.launch_metrics import Figure
 from longshore_study.metrics.memory_bound import MemorySpeeds, median_speeds, share_of_bound
-from longshore_study.patterns import CONTROL, MEASURED, WORK_FACTORS_BETWEEN_LAUNCHES, facts_of, pattern_rank
+from longshore_study.patterns import (
+    CONTROL,
+    FACTORS_OF_A_LAUNCH,
+    MEASURED,
+    WORK_FACTORS_BETWEEN_LAUNCHES,
+    facts_of,
+    pattern_rank,
+)
 from longshore_study.store import selection
 from longshore_study.store.launch_store import Store
 
@@ -26,7 +33,6 @@ NO_NETWORK = "these launches did not measure the network; 'longshore run' does, 
 ABOVE_BOUND = 1.05
 """On a quiet machine, noise does not explain a share of the bound above this."""
 IN_CACHE = "in cache?"
-_SAME_LAUNCHING = ("transport", "machine", "ranks", "nodes", "ranks_per_node", "environment")
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,7 +176,8 @@ def _latency_by_launching(figures: Iterable[Figure]) -> dict[str, float]:
 
 
 def _launching(figure: Figure, factors: Mapping[str, Any]) -> str:
-    return canonical({**{name: factors.get(name) for name in _SAME_LAUNCHING}, "when": [figure.tag, figure.session]})
+    launching = {name: factors.get(name) for name in FACTORS_OF_A_LAUNCH}
+    return canonical({**launching, "when": [figure.tag, figure.session]})
 
 
 def _ranked(variants: Iterable[RankedVariant]) -> list[RankedVariant]:

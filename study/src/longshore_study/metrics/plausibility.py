@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from longshore_study.base.json_values import number_in, positive_in
 from longshore_study.metrics.memory_bound import is_copy
-from longshore_study.patterns import LAUNCHED_ALIKE, facts_of
+from longshore_study.patterns import FACTORS_OF_A_LAUNCH, facts_of
 from longshore_study.store.launch_store import Launch
 from longshore_study.store.records import Record
 
@@ -62,7 +62,7 @@ class PlausibilityLimits:
 
 def _session_key(launch: Launch) -> str:
     """The same key for the launches of a session that share a control cell."""
-    shared = {name: launch.cell[name] for name in LAUNCHED_ALIKE if name in launch.cell}
+    shared = {name: launch.cell[name] for name in FACTORS_OF_A_LAUNCH if name in launch.cell}
     return f"{launch.study}/{launch.tag}/{launch.session}/{sorted(shared.items())}"
 
 

@@ -38,8 +38,7 @@ WORK_FACTORS_BETWEEN_LAUNCHES = (
 )
 """The factors of a launch that belong to the work of any pattern."""
 FACTORS_OF_A_LAUNCH = (*FACTORS_BETWEEN_LAUNCHES, "environment")
-LAUNCHED_ALIKE = ("transport", "ranks", "ranks_per_node", "environment")
-"""The factors that a cell has in common with its control cell."""
+"""The factors of all patterns that need a new launch. A cell and its control cell have the same."""
 
 
 @cache

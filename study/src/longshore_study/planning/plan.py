@@ -15,7 +15,7 @@ from typing import Any
 from longshore_study.base.errors import UsageError
 from longshore_study.base.groups import combinations_of
 from longshore_study.base.terminal import count
-from longshore_study.patterns import CONTROL, PATTERNS
+from longshore_study.patterns import CONTROL, FACTORS_OF_A_LAUNCH, PATTERNS
 from longshore_study.store import launch_store
 from longshore_study.study_file import environment_variables
 from longshore_study.study_file.machine_reader import TRANSPORT as SIMULATED
@@ -24,7 +24,6 @@ from longshore_study.study_file.study import External, LaunchSettings, MachineFi
 MAX_LAUNCHES = 1_000_000
 MAX_VARIANTS = 100_000  # of one launch
 _CONTROL_REPETITIONS = 10  # few, since the arrays exceed the caches and a repetition is slow
-_LAUNCH_FACTORS = ("transport", "ranks", "ranks_per_node", "nodes", "stack", "environment")  # of a control cell
 
 
 @dataclass(frozen=True)
@@ -310,7 +309,7 @@ def _control_cells(cells: list[Cell]) -> list[Cell]:
     for cell in cells:
         if cell.external is not None or cell.machine is not None:
             continue
-        between = {name: cell.between[name] for name in _LAUNCH_FACTORS if name in cell.between}
+        between = {name: cell.between[name] for name in FACTORS_OF_A_LAUNCH if name in cell.between}
         kernels = ["copy", "pingpong"] if cell.ranks > 1 else ["copy"]
         of_cell = cell.launch_settings
         launch_settings = LaunchSettings(

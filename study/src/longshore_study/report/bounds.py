@@ -11,7 +11,7 @@ from typing import Any
 from longshore_study.base.groups import grouped
 from longshore_study.base.texts import quantity
 from longshore_study.metrics.memory_bound import median_speeds, share_of_bound
-from longshore_study.patterns import CONTROL, LAUNCHED_ALIKE, PATTERNS
+from longshore_study.patterns import CONTROL, FACTORS_OF_A_LAUNCH, PATTERNS
 from longshore_study.report.facts import Facts, PlottedFigure
 
 
@@ -62,7 +62,7 @@ def _bound(facts: Facts, f: PlottedFigure) -> Bound | None:
 def _bounding_levels(f: PlottedFigure) -> list[Any]:
     """The levels on which the bound depends."""
     traffic = PATTERNS[f.pattern].traffic if f.pattern in PATTERNS else None
-    return [*(f.factors.get(name) for name in LAUNCHED_ALIKE), traffic and traffic(_levels(f))]
+    return [*(f.factors.get(name) for name in FACTORS_OF_A_LAUNCH), traffic and traffic(_levels(f))]
 
 
 def _levels(f: PlottedFigure) -> dict[str, Any]:
@@ -71,6 +71,6 @@ def _levels(f: PlottedFigure) -> dict[str, Any]:
 
 def _bounds(control: PlottedFigure, f: PlottedFigure) -> bool:
     """All factors of the launch that both have must be equal."""
-    shared = [name for name in LAUNCHED_ALIKE if name in control.factors and name in f.factors]
+    shared = [name for name in FACTORS_OF_A_LAUNCH if name in control.factors and name in f.factors]
     same = all(control.factors[name] == f.factors[name] for name in shared)
     return control.speeds is not None and control.side == f.side and same
