@@ -196,7 +196,9 @@ def sweep(asked: argparse.Namespace, work: Path) -> int:
         return 0
     failures = FailureStore(asked.keep.resolve() / seed)
     reporter.say(f"fuzz: seed {seed}, {asked.jobs} runs at a time, deadline {asked.deadline:g} s each: {bench}")
-    the_sweep = Sweep(runner, capabilities, failures, reporter, seconds, asked.jobs, asked.shrink_seconds)
+    the_sweep = Sweep(
+        runner, capabilities, failures, reporter, seconds=seconds, jobs=asked.jobs, shrink_seconds=asked.shrink_seconds
+    )
     return run_and_report(the_sweep, combinations)
 
 
