@@ -75,28 +75,26 @@ class ring final : public measurement {
   int runs_ = 0, resets_ = 0;
 };
 
-pattern make_ring_pattern() {
-  pattern ring_pattern{
-      "ring", "a token goes around a ring", {}, {"longshore-bench ring --fault none"}, {}, {}};
-  ring_pattern.factors = {
-      word_factor("fault",
-                  {"none", "wrong", "once", "throw", "die", "stuck", "slow", "flip", "impossible",
-                   "refused"},
-                  "none", "what goes wrong"),
-      integer_factor("bytes", "64", "of each rank's part", 8, 1L << 60),
-      triple_factor("grid-of-ranks", "", "has no effect"),
-  };
-  ring_pattern.why_not = [](const variant& levels,
-                            const launch_facts&) -> std::optional<std::string> {
-    if (levels.at("fault") == "impossible") return "nothing does the impossible";
-    return std::nullopt;
-  };
-  ring_pattern.make = [](team& team, const variant& levels,
-                         const launch_facts&) -> std::unique_ptr<measurement> {
-    if (levels.at("fault") == "refused") fail(errc::unsupported, "refused when it was made ready");
-    return std::make_unique<ring>(team, levels);
-  };
-  return ring_pattern;
+pattern ring_pattern() {
+  return {.name = "ring",
+          .help = "a token goes around a ring",
+          .factors = {word_factor("fault",
+                                  {"none", "wrong", "once", "throw", "die", "stuck", "slow", "flip",
+                                   "impossible", "refused"},
+                                  "none", "what goes wrong"),
+                      integer_factor("bytes", "64", "of each rank's part", 8, 1L << 60),
+                      triple_factor("grid-of-ranks", "", "has no effect")},
+          .examples = {"longshore-bench ring --fault none"},
+          .why_not = [](const variant& levels, const launch_facts&) -> std::optional<std::string> {
+            if (levels.at("fault") == "impossible") return "nothing does the impossible";
+            return std::nullopt;
+          },
+          .make = [](team& team, const variant& levels,
+                     const launch_facts&) -> std::unique_ptr<measurement> {
+            if (levels.at("fault") == "refused")
+              fail(errc::unsupported, "refused when it was made ready");
+            return std::make_unique<ring>(team, levels);
+          }};
 }
 
 using spoiled_item = sorted_record<std::uint32_t, 8>;
@@ -136,26 +134,30 @@ class spoiled_sort final : public sort_measurement<spoiled_item> {
   std::vector<spoiled_item> spoiled_;
 };
 
-pattern make_spoiled_sort_pattern() {
-  pattern sort_pattern{
-      "sort", "a sort whose result is changed", {}, {"longshore-bench sort --fault none"}, {}, {}};
-  sort_pattern.factors = {
-      word_factor("fault", {"none", "lost", "doubled", "changed", "swapped", "torn", "unstable"},
-                  "none", "the change of the result"),
-      integer_factor("keys", "1000", "per rank"),
-      integer_factor("max-key", "500", "keys are below it"),
-      fixed_word("exchange", "put-scan"),
-      fixed_word("order", "round-robin"),
-      fixed_word("scaling", "weak"),
-      fixed_word("key-pattern", "uniform"),
-      fixed_word("splitters", "equal-width"),
-      fixed_word("stable", "yes"),
-      fixed_word("tasks", "serial")};
-  sort_pattern.make = [](team& team, const variant& levels,
-                         const launch_facts& facts) -> std::unique_ptr<measurement> {
-    return std::make_unique<spoiled_sort>(team, levels, facts);
-  };
-  return sort_pattern;
+// A pattern whose measurements are of class `Spoiled`.
+template <class Spoiled>
+pattern spoiled_pattern(const std::string& name, const char* help, std::vector<factor> factors) {
+  return {.name = name,
+          .help = help,
+          .factors = std::move(factors),
+          .examples = {"longshore-bench " + name + " --fault none"},
+          .why_not = {},
+          .make = [](team& team, const variant& levels,
+                     const launch_facts& facts) -> std::unique_ptr<measurement> {
+            return std::make_unique<Spoiled>(team, levels, facts);
+          }};
+}
+
+pattern spoiled_sort_pattern() {
+  return spoiled_pattern<spoiled_sort>(
+      "sort", "a sort whose result is changed",
+      {word_factor("fault", {"none", "lost", "doubled", "changed", "swapped", "torn", "unstable"},
+                   "none", "the change of the result"),
+       integer_factor("keys", "1000", "per rank"),
+       integer_factor("max-key", "500", "keys are below it"), fixed_word("exchange", "put-scan"),
+       fixed_word("order", "round-robin"), fixed_word("scaling", "weak"),
+       fixed_word("key-pattern", "uniform"), fixed_word("splitters", "equal-width"),
+       fixed_word("stable", "yes"), fixed_word("tasks", "serial")});
 }
 
 // A ghost exchange of longshore-bench. The factor "fault" selects how its result is changed before
@@ -185,35 +187,23 @@ class spoiled_ghosts final : public ghost_measurement<double> {
   bool is_last_rank_;
 };
 
-pattern make_spoiled_ghost_pattern() {
-  pattern spoiled{.name = "ghost",
-                  .help = "a ghost exchange whose result is changed",
-                  .factors = {},
-                  .examples = {"longshore-bench ghost --fault none"},
-                  .why_not = {},
-                  .make = [](team& team, const variant& levels,
-                             const launch_facts& facts) -> std::unique_ptr<measurement> {
-                    return std::make_unique<spoiled_ghosts>(team, levels, facts);
-                  }};
-  spoiled.factors = {
-      word_factor("fault", {"none", "stale", "swapped", "other-field", "element"}, "none",
-                  "the change of the result"),
-      word_factor("operation", {"update", "accumulate"}, "update", "as longshore-bench has it"),
-      integer_factor("ghosts", "50", "per rank"),
-      integer_factor("elements", "100", "per rank"),
-      integer_factor("fields", "2", "at least 2"),
-      fixed_word("strategy", "standard"),
-      fixed_word("mesh", "random"),
-      fixed_word("placement", "linear")};
-  return spoiled;
+pattern spoiled_ghost_pattern() {
+  return spoiled_pattern<spoiled_ghosts>(
+      "ghost", "a ghost exchange whose result is changed",
+      {word_factor("fault", {"none", "stale", "swapped", "other-field", "element"}, "none",
+                   "the change of the result"),
+       word_factor("operation", {"update", "accumulate"}, "update", "as longshore-bench has it"),
+       integer_factor("ghosts", "50", "per rank"), integer_factor("elements", "100", "per rank"),
+       integer_factor("fields", "2", "at least 2"), fixed_word("strategy", "standard"),
+       fixed_word("mesh", "random"), fixed_word("placement", "linear")});
 }
 
 }  // namespace
 }  // namespace longshore::bench
 
 int main(int argc, char** argv) {
-  const std::vector<longshore::bench::pattern> patterns{
-      longshore::bench::make_ring_pattern(), longshore::bench::make_spoiled_sort_pattern(),
-      longshore::bench::make_spoiled_ghost_pattern()};
-  return longshore::bench::run_pattern_command(argc, argv, patterns);
+  using namespace longshore::bench;
+  return run_pattern_command(
+      argc, argv,
+      std::vector<pattern>{ring_pattern(), spoiled_sort_pattern(), spoiled_ghost_pattern()});
 }

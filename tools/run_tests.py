@@ -290,67 +290,60 @@ class Run:
     def __init__(self, stages: list[Stage]) -> None:
         self.stages = stages
         self.outcomes: list[Outcome] = []
+        self.failed = False
         self._started = 0
-        self._is_stopped = False
-        self._changed = threading.Condition()
-
-    @property
-    def failed(self) -> bool:
-        return self._is_stopped or any(outcome.problem for outcome in self.outcomes)
+        self._ended = {stage.name: threading.Event() for stage in stages}
+        self._lock = threading.Lock()
 
     @property
     def budget(self) -> int:
         """Seconds of the longer lane."""
-        return max(sum(stage.budget for stage in self._lane(waits=waits)) for waits in (True, False))
-
-    def _lane(self, *, waits: bool) -> list[Stage]:
-        return [stage for stage in self.stages if stage.waits == waits]
+        return max(sum(stage.budget for stage in self.stages if stage.waits == waits) for waits in (True, False))
 
     def run_all(self) -> None:
         with ThreadPoolExecutor(1) as beside:
-            lane = beside.submit(self._run_lane, self._lane(waits=True))
-            self._run_lane(self._lane(waits=False))
+            lane = beside.submit(self._run_lane, waits=True)
+            self._run_lane(waits=False)
         lane.result()  # raises what the lane raised
         self.outcomes.sort(key=lambda outcome: self.stages.index(outcome.stage))
 
-    def _run_lane(self, stages: list[Stage]) -> None:
+    def _run_lane(self, *, waits: bool) -> None:
         try:
-            self._run_in_turn(stages)
-        except BaseException:  # such as Ctrl-C: the other lane ends after its stage
-            with self._changed:
-                self._is_stopped = True
-                self._changed.notify_all()
-            raise
-
-    def _run_in_turn(self, stages: list[Stage]) -> None:
-        for stage in stages:
-            with self._changed:
-                self._changed.wait_for(partial(self._may_start, stage))
+            for stage in self.stages:
+                if stage.waits != waits:
+                    continue
+                if stage.after in self._ended:
+                    self._ended[stage.after].wait()
                 if self.failed:
                     return
-                self._started += 1
-                title = f"\n==== {self._started}/{len(self.stages)} {stage.name}"
-            kept: list[str] = []
-            try:
-                if stage.waits:
-                    print(f"{title} starts", flush=True)
-                    outcome = run_stage(stage, kept.append)
-                else:
-                    print(title, flush=True)
-                    outcome = run_stage(stage, lambda line: print(line, end="", flush=True))
-            except OSError as error:  # such as a command that is not there
-                outcome = Outcome(stage, 0.0, None, "", str(error))
-            with self._changed:
-                if stage.waits:
-                    print(f"\n==== {stage.name}\n{''.join(kept)}", end="", flush=True)
-                self.outcomes.append(outcome)
-                self._changed.notify_all()
+                self._run_one(stage)
+        except BaseException:  # such as Ctrl-C: the other lane ends after its stage
+            self._fail()
+            raise
 
-    def _may_start(self, stage: Stage) -> bool:
-        """Whether the lane can go on with this stage. Also true after a failure: the lane then
-        wakes up, sees the failure and returns."""
-        awaited = {other.name for other in self.stages} & {stage.after}
-        return self.failed or awaited <= {outcome.stage.name for outcome in self.outcomes}
+    def _fail(self) -> None:
+        """Wakes up a lane that waits, so that it sees the failure and ends."""
+        self.failed = True
+        for ended in self._ended.values():
+            ended.set()
+
+    def _run_one(self, stage: Stage) -> None:
+        with self._lock:
+            self._started += 1
+            print(f"\n==== {self._started}/{len(self.stages)} {stage.name}{' starts' * stage.waits}", flush=True)
+        kept: list[str] = []
+        try:
+            show = kept.append if stage.waits else partial(print, end="", flush=True)
+            outcome = run_stage(stage, show)
+        except OSError as error:  # such as a command that is not there
+            outcome = Outcome(stage, 0.0, None, "", str(error))
+        with self._lock:
+            if stage.waits:
+                print(f"\n==== {stage.name}\n{''.join(kept)}", end="", flush=True)
+            self.outcomes.append(outcome)
+        if outcome.problem:
+            self._fail()
+        self._ended[stage.name].set()
 
 
 def summary(run: Run, seconds: float) -> list[str]:

@@ -139,12 +139,11 @@ class machine_text {
 
 std::string today() { return fmt::format("{:%Y-%m-%d}", fmt::localtime(std::time(nullptr))); }
 
-std::string entries_text(const machine_table& table) {
+std::string entries_text(const std::vector<machine_entry>& table) {
   std::size_t width = 0;
-  for (const auto& entry : table.entries)
-    width = std::max(width, entry.key.size() + entry.value.size());
+  for (const auto& entry : table) width = std::max(width, entry.key.size() + entry.value.size());
   std::string text;
-  for (const auto& entry : table.entries)
+  for (const auto& entry : table)
     text +=
         fmt::format("{} = {}{}  # {}\n", entry.key, entry.value,
                     std::string(width - entry.key.size() - entry.value.size(), ' '), entry.source);
@@ -153,7 +152,7 @@ std::string entries_text(const machine_table& table) {
 
 // The text of the machine file. Called on rank 0.
 std::string file_text(const calibrate_request& asked, const team& ranks,
-                      const std::vector<machine_table>& measured) {
+                      const machine_tables& measured) {
   const machine_text base(asked.base);
   const auto from_base = [&](const char* key, const std::string& otherwise) {
     const std::string value = base.value("machine", key);
@@ -171,20 +170,15 @@ std::string file_text(const calibrate_request& asked, const team& ranks,
       asked.name.empty() ? from_base("name", host_name()) : asked.name, today(),
       std::max(nodes.node_count(), std::atoi(from_base("nodes", "1").c_str())),
       std::max(nodes.largest_node(), std::atoi(from_base("ranks_per_node", "1").c_str())));
-  const auto measured_table = [&](const char* name) {
-    return std::find_if(measured.begin(), measured.end(),
-                        [&](const machine_table& table) { return table.name == name; });
-  };
-  if (const auto machine = measured_table("machine"); machine != measured.end())
-    text += entries_text(*machine);
+  if (const auto machine = measured.find("machine"); machine != measured.end())
+    text += entries_text(machine->second);
   else
     for (const char* const key : {"cores", "switch_ns"})
       if (const auto value = base.value("machine", key); !value.empty())
         text += fmt::format("{} = {}\n", key, value);
   for (const char* const name : {"network", "memory", "topology", "cost"}) {
-    const auto found = measured_table(name);
-    if (found != measured.end())
-      text += fmt::format("\n[{}]\n{}", name, entries_text(*found));
+    if (const auto found = measured.find(name); found != measured.end())
+      text += fmt::format("\n[{}]\n{}", name, entries_text(found->second));
     else if (base.has(name))
       text += "\n" + base.table(name);
   }

@@ -29,7 +29,7 @@ constexpr long max_iterations = 1'000'000'000;
 struct typed_options {
   // Indexed by option name without dashes, one value per occurrence of the option
   std::map<std::string, std::vector<std::string>> values;
-  bool no_verify = false, no_shuffle = false, no_noise_probe = false, phases = false, help = false;
+  std::map<std::string, bool> flags;
 };
 
 void add_options(CLI::App& app, const pattern& pattern, typed_options& typed) {
@@ -43,27 +43,20 @@ void add_options(CLI::App& app, const pattern& pattern, typed_options& typed) {
   };
   for (const auto& factor : pattern.factors)
     add(factor.name, "Factors", argument_name(factor), factor_help(factor));
-  for (const auto& option : common_options())
-    add(option.name, "Common options", option.argument, option.help);
-  app.add_flag("--no-verify", typed.no_verify, "as --verify no")->group("Common options");
-  app.add_flag("--no-shuffle", typed.no_shuffle, "run the variants in the same order in each round")
-      ->group("Common options");
-  app.add_flag("--no-noise-probe", typed.no_noise_probe,
-               "leave out the noise probe and the line probe before each repetition")
-      ->group("Common options");
-  if (pattern.times_phases)
-    app.add_flag("--phases", typed.phases,
-                 "after each timed repetition, time the phases of another one: pack, send, wait, "
-                 "unpack")
-        ->group("Common options");
-  app.add_flag("-h,--help", typed.help, "this text")->group("Common options");
+  constexpr const char* common = "Common options";
+  for (const auto& option : common_options(pattern))
+    if (option.argument != nullptr)
+      add(option.name, common, option.argument, option.help);
+    else
+      app.add_flag((option.name == "help" ? "-h,--" : "--") + option.name, typed.flags[option.name],
+                   option.help)
+          ->group(common);
 }
 
 std::vector<std::string> option_names(const pattern& pattern) {
-  std::vector<std::string> names{"--no-verify", "--no-shuffle", "--no-noise-probe", "--help"};
-  if (pattern.times_phases) names.emplace_back("--phases");
+  std::vector<std::string> names;
   for (const auto& factor : pattern.factors) names.push_back("--" + factor.name);
-  for (const auto& option : common_options()) names.push_back("--" + option.name);
+  for (const auto& option : common_options(pattern)) names.push_back("--" + option.name);
   return names;
 }
 
@@ -138,9 +131,10 @@ run_options launch_of(const typed_options& typed) {
 verification verification_of(const typed_options& typed) {
   static const std::vector<std::string> names(verification_names.begin(), verification_names.end());
   const auto word = value_of(typed, "verify");
-  if (typed.no_verify && word && *word != "no")
+  const bool no_verify = typed.flags.at("no-verify");
+  if (no_verify && word && *word != "no")
     fail(errc::usage, "--verify {} and --no-verify contradict each other: give one of them", *word);
-  if (typed.no_verify) return verification::no;
+  if (no_verify) return verification::no;
   const auto found = std::find(names.begin(), names.end(), word.value_or(names[0]));
   if (found == names.end())
     fail(errc::usage, "--verify: '{}' is not one of {}{}", *word,
@@ -148,7 +142,7 @@ verification verification_of(const typed_options& typed) {
   return static_cast<verification>(found - names.begin());
 }
 
-sweep_options sweep_options_of(const typed_options& typed) {
+sweep_options sweep_options_of(const pattern& pattern, const typed_options& typed) {
   sweep_options options;
   options.repetitions =
       static_cast<int>(number(typed, "repetitions", 1, max_repetitions, options.repetitions));
@@ -158,9 +152,9 @@ sweep_options sweep_options_of(const typed_options& typed) {
   options.seed = static_cast<std::uint64_t>(
       number(typed, "seed", 0, std::numeric_limits<long>::max(), static_cast<long>(options.seed)));
   options.verify = verification_of(typed);
-  options.shuffle = !typed.no_shuffle;
-  options.noise_probe = !typed.no_noise_probe;
-  options.phases = typed.phases;
+  options.shuffle = !typed.flags.at("no-shuffle");
+  options.noise_probe = !typed.flags.at("no-noise-probe");
+  options.phases = pattern.times_phases && typed.flags.at("phases");
   return options;
 }
 
@@ -183,7 +177,7 @@ request parse_pattern(const pattern& pattern, std::vector<std::string> words) {
   }
   request asked;
   asked.measured = &pattern;
-  if (typed.help) {
+  if (typed.flags.at("help")) {
     asked.requested = request::action::print;
     asked.text = app.help();
     return asked;
@@ -198,7 +192,7 @@ request parse_pattern(const pattern& pattern, std::vector<std::string> words) {
     pattern.check(levels);
   }
   asked.launch = launch_of(typed);
-  asked.options = sweep_options_of(typed);
+  asked.options = sweep_options_of(pattern, typed);
   asked.json_file = value_of(typed, "json");
   if (asked.json_file && asked.json_file->empty())
     fail(errc::usage, "--json: the name of a file, or - for standard output, is needed");

@@ -46,8 +46,8 @@ const std::vector<std::string>& known_transports() {
   return names;
 }
 
-const std::vector<common_option>& common_options() {
-  static const std::vector<common_option> options{
+std::vector<common_option> common_options(const pattern& pattern) {
+  std::vector<common_option> options{
       {"transport", "NAME",
        "threads, mpi, shmem, ucx or simulated; default: mpi under an MPI launcher, else threads"},
       {"machine", "FILE", "the machine file, for transport simulated"},
@@ -68,7 +68,16 @@ const std::vector<common_option>& common_options() {
       {"json", "FILE",
        "write records, one JSON object per line; - is standard output, and\nthe table then goes to "
        "standard error"},
+      {"no-verify", nullptr, "as --verify no"},
+      {"no-shuffle", nullptr, "run the variants in the same order in each round"},
+      {"no-noise-probe", nullptr,
+       "leave out the noise probe and the line probe before each repetition"},
   };
+  if (pattern.times_phases)
+    options.push_back({"phases", nullptr,
+                       "after each timed repetition, time the phases of another one: pack, send, "
+                       "wait, unpack"});
+  options.push_back({"help", nullptr, "this text"});
   return options;
 }
 

@@ -14,13 +14,13 @@ class App;
 namespace longshore::bench {
 
 struct common_option {
-  std::string name;  ///< without dashes
-  const char* argument;
+  std::string name;      ///< without dashes
+  const char* argument;  ///< null for a flag, which has no value
   std::string help;
 };
 
-/// The options with a value that every pattern has.
-[[nodiscard]] const std::vector<common_option>& common_options();
+/// The options that every pattern has, with --phases only if the pattern times phases.
+[[nodiscard]] std::vector<common_option> common_options(const pattern& pattern);
 
 /// All transports, including those that this build lacks.
 [[nodiscard]] const std::vector<std::string>& known_transports();

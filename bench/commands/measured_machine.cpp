@@ -7,7 +7,6 @@
 #include <longshore/machine/affinity.hpp>
 
 #include "commands/parse_levels.hpp"
-#include "facts/rank_places.hpp"
 #include "harness/agreed_request.hpp"
 #include "harness/sweep.hpp"
 
@@ -43,15 +42,19 @@ class results final : public observer {
   std::string reason;
 };
 
-double metric_of(const variant_result& result, const std::string& name) {
+// A figure of a result, on rank 0. Other ranks have no results and get 0, which is not used.
+double figure(const variant_result& result, const char* name) {
   for (const auto& metric : result.metrics)
     if (metric.name == name) return metric.value;
+  if (result.metrics.empty()) return 0;
   fail(errc::transport, "calibrate: {} has no figure {}", label(result.levels), name);
 }
 
-double phase_of(const variant_result& result, const std::string& name) {
-  for (const auto& [phase, seconds] : result.seconds.phases)
-    if (phase == name) return seconds;
+// The seconds of a phase, in the same way.
+double phase(const variant_result& result, const char* name) {
+  for (const auto& [found, seconds] : result.seconds.phases)
+    if (found == name) return seconds;
+  if (result.metrics.empty()) return 0;
   fail(errc::transport, "calibrate: {} has no phase {}", label(result.levels), name);
 }
 
@@ -145,21 +148,22 @@ class machine_measurements {
     clock_ = measure_clock(ranks);
   }
 
-  std::vector<machine_table> measure() {
-    if (facts_.nodes > 1) return {network()};
-    std::vector<machine_table> tables{machine(), memory()};
-    tables.push_back(cost());
-    return tables;
+  machine_tables measure() {
+    if (facts_.nodes > 1) return {{"network", network()}};
+    // In this order: cost() uses what memory() finds.
+    return {{"machine", machine()}, {"memory", memory()}, {"cost", cost()}};
   }
 
  private:
-  machine_table network() {
+  using entries = std::vector<machine_entry>;
+
+  entries network() {
     const auto loggp = one("messages between nodes", "control",
                            {{"kernel", {"loggp"}}, {"over", {"channel"}}, {"pair", {"remote"}}});
     const char* const source = "control, kernel loggp over channel, pair remote";
-    machine_table table{"network", {}};
+    entries table;
     const auto add = [&](const char* key, const char* metric) {
-      table.entries.push_back({key, number(std::max(0.0, figure(loggp, metric))), source});
+      table.push_back({key, number(std::max(0.0, figure(loggp, metric))), source});
     };
     add("latency_us", "latency_us");
     add("send_overhead_us", "send_overhead_us");
@@ -174,11 +178,10 @@ class machine_measurements {
   }
 
   // Empty if no two ranks can be bound to a core.
-  machine_table machine() {
+  entries machine() {
     const double seconds = measure_core_switch(team_);
-    if (seconds <= 0) return {"machine", {}};
-    return {"machine",
-            {{"switch_ns", number(1e9 * seconds), "two ranks of a core that yield by turns"}}};
+    if (seconds <= 0) return {};
+    return {{"switch_ns", number(1e9 * seconds), "two ranks of a core that yield by turns"}};
   }
 
   // Nanoseconds per byte of a copy, if all ranks copy at the same time. The kernel counts bytes
@@ -192,7 +195,7 @@ class machine_measurements {
     return 1e-9 * bytes * ns.of(touched_bytes);
   }
 
-  machine_table memory() {
+  entries memory() {
     constexpr std::array sizes{1L << 17, 1L << 18, 1L << 19, 1L << 20, 1L << 21, 1L << 23};
     const auto copies =
         many("copies", "control", {{"kernel", {"copy"}}, {"bytes", levels_of(sizes)}});
@@ -220,17 +223,16 @@ class machine_measurements {
     const char* const near_source = "halo, algorithm faces, mode direct, less its own copies";
     const char* const loggp_source = "control, kernel loggp over channel, pair near";
     message_us_ = std::max(figure(loggp, "send_overhead_us"), figure(loggp, "receive_overhead_us"));
-    return {"memory",
-            {points_,
-             {"own_copy_GB_per_s", own_copy_.rates_text(),
-              "control, kernel copy, half of a rank's rate"},
-             {"near_copy_GB_per_s", near_copy_.rates_text(), near_source},
-             {"far_copy_GB_per_s", near_copy_.rates_text(), near_source},
-             {"node_copy_GB_per_s", number(team_.size() / std::min(own, large)),
-              "control, kernel copy"},
-             {"latency_us", number(figure(loggp, "latency_us")), loggp_source},
-             {"atomic_us", number(figure(fetch_add, "fetch_add_us")), "control, kernel fetch-add"},
-             {"message_us", number(message_us_), loggp_source}}};
+    return {
+        points_,
+        {"own_copy_GB_per_s", own_copy_.rates_text(),
+         "control, kernel copy, half of a rank's rate"},
+        {"near_copy_GB_per_s", near_copy_.rates_text(), near_source},
+        {"far_copy_GB_per_s", near_copy_.rates_text(), near_source},
+        {"node_copy_GB_per_s", number(team_.size() / std::min(own, large)), "control, kernel copy"},
+        {"latency_us", number(figure(loggp, "latency_us")), loggp_source},
+        {"atomic_us", number(figure(fetch_add, "fetch_add_us")), "control, kernel fetch-add"},
+        {"message_us", number(message_us_), loggp_source}};
   }
 
   // Costs by the bytes of a rank's arrays, for kernels of three arrays and of two.
@@ -364,43 +366,34 @@ class machine_measurements {
     return costs;
   }
 
-  machine_table cost() {
+  entries cost() {
     const stream_costs stream = measure_streams();
     const gather_costs gather = measure_gathers();
     const key_costs key = measure_keys();
     const by_size lines = measure_lines();
     const char* const by_exstack = "gather, operation histogram by exstack: half of it";
     const char* const by_conveyor = "gather, operation histogram by conveyor: half of it";
-    return {
-        "cost",
-        {points_,
-         {"stream_GB_per_s", stream.three.rates_text(), "stream, kernel triad, a rank's rate"},
-         {"stream_copy_GB_per_s", stream.two.rates_text(), "stream, kernel copy, a rank's rate"},
-         {"line_ns", lines.text(), "halo, mode channel, less its bytes"},
-         {"push_ns", number(gather.exstack / 2), by_exstack},
-         {"pull_ns", number(gather.exstack / 2), by_exstack},
-         {"reply_ns", number(gather.exstack_reply), "gather by exstack, less the requests"},
-         {"conveyor_push_ns", number(gather.conveyor / 2), by_conveyor},
-         {"conveyor_pull_ns", number(gather.conveyor / 2), by_conveyor},
-         {"conveyor_reply_ns", number(gather.conveyor_reply),
-          "gather by conveyor, less the requests"},
-         {"bucket_ns", key.bucket.text(), "sort, phases count and bucketize"},
-         {"sort_ns", key.sort.text(), "sort, phase local_sort"},
-         {"part_sort_ns", key.part_sort.text(), "sort, exchange direct, less bucket_ns"},
-         {"table_access_ns", gather.access.text(), "gather by direct"},
-         {"agp_access_ns", gather.agp_access.text(), "gather by agp"},
-         {"table_update_ns", gather.update.text(), "gather, operation histogram by agp"},
-         {"private_update_ns", gather.private_update.text(),
-          "gather, operation histogram by direct, less merging"}}};
+    return {points_,
+            {"stream_GB_per_s", stream.three.rates_text(), "stream, kernel triad, a rank's rate"},
+            {"stream_copy_GB_per_s", stream.two.rates_text(), "stream, kernel copy, a rank's rate"},
+            {"line_ns", lines.text(), "halo, mode channel, less its bytes"},
+            {"push_ns", number(gather.exstack / 2), by_exstack},
+            {"pull_ns", number(gather.exstack / 2), by_exstack},
+            {"reply_ns", number(gather.exstack_reply), "gather by exstack, less the requests"},
+            {"conveyor_push_ns", number(gather.conveyor / 2), by_conveyor},
+            {"conveyor_pull_ns", number(gather.conveyor / 2), by_conveyor},
+            {"conveyor_reply_ns", number(gather.conveyor_reply),
+             "gather by conveyor, less the requests"},
+            {"bucket_ns", key.bucket.text(), "sort, phases count and bucketize"},
+            {"sort_ns", key.sort.text(), "sort, phase local_sort"},
+            {"part_sort_ns", key.part_sort.text(), "sort, exchange direct, less bucket_ns"},
+            {"table_access_ns", gather.access.text(), "gather by direct"},
+            {"agp_access_ns", gather.agp_access.text(), "gather by agp"},
+            {"table_update_ns", gather.update.text(), "gather, operation histogram by agp"},
+            {"private_update_ns", gather.private_update.text(),
+             "gather, operation histogram by direct, less merging"}};
   }
 
-  // Figures of rank 0; other ranks have no results, and their numbers are not used.
-  static double figure(const variant_result& result, const char* name) {
-    return result.metrics.empty() ? 0 : metric_of(result, name);
-  }
-  static double phase(const variant_result& result, const char* name) {
-    return result.seconds.phases.empty() ? 0 : phase_of(result, name);
-  }
   static double seconds(const variant_result& result) { return result.seconds.median; }
 
   // The result with these levels; an empty one on ranks other than 0.
@@ -462,8 +455,7 @@ class machine_measurements {
 
 }  // namespace
 
-std::vector<machine_table> measure_machine(team& team, std::span<const pattern> patterns,
-                                           int repetitions) {
+machine_tables measure_machine(team& team, std::span<const pattern> patterns, int repetitions) {
   return machine_measurements(team, patterns, repetitions).measure();
 }
 

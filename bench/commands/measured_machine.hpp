@@ -5,6 +5,7 @@
 
 #include "harness/pattern.hpp"
 
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -17,17 +18,14 @@ struct machine_entry {
   std::string source;  ///< how the number was measured
 };
 
-struct machine_table {
-  std::string name;  ///< memory, cost or network
-  std::vector<machine_entry> entries;
-};
+/// The lines of tables, by the name of a table.
+using machine_tables = std::map<std::string, std::vector<machine_entry>>;
 
 /// Collective. The tables that this launch can measure: [memory] and [cost] if all ranks are on one
 /// node, else [network]. The result is complete on rank 0 only, which also prints its progress to
 /// standard error. Throws errc::unsupported if a variant that is needed cannot run here, and
 /// errc::transport if one has a wrong result.
-[[nodiscard]] std::vector<machine_table> measure_machine(team& team,
-                                                         std::span<const pattern> patterns,
-                                                         int repetitions);
+[[nodiscard]] machine_tables measure_machine(team& team, std::span<const pattern> patterns,
+                                             int repetitions);
 
 }  // namespace longshore::bench

@@ -44,6 +44,17 @@ std::optional<long> whole_number(std::string_view text, long low, long high) {
   return value;
 }
 
+// The allowed levels, for messages: "one of a, b", "a whole number from 1 to 5", ...
+std::string allowed_text(const factor& factor) {
+  if (factor.type == factor::kind::word)
+    return fmt::format("one of {}", fmt::join(factor.allowed, ", "));
+  if (factor.type == factor::kind::text) return "a text without commas";
+  if (factor.type == factor::kind::integer)
+    return fmt::format("a whole number from {} to {}", factor.low, factor.high);
+  return fmt::format("one of three whole numbers X,Y,Z, each from {} to {}", factor.low,
+                     factor.high);
+}
+
 [[noreturn]] void refuse(const factor& factor, std::string_view text, std::string_view part,
                          const std::string& hint = "") {
   const std::string which =
@@ -138,16 +149,6 @@ long parse_number(std::string_view option, std::string_view text, long low, long
   if (!value)
     fail(errc::usage, "{}: '{}' is not a whole number from {} to {}", option, text, low, high);
   return *value;
-}
-
-std::string allowed_text(const factor& factor) {
-  if (factor.type == factor::kind::word)
-    return fmt::format("one of {}", fmt::join(factor.allowed, ", "));
-  if (factor.type == factor::kind::text) return "a text without commas";
-  if (factor.type == factor::kind::integer)
-    return fmt::format("a whole number from {} to {}", factor.low, factor.high);
-  return fmt::format("one of three whole numbers X,Y,Z, each from {} to {}", factor.low,
-                     factor.high);
 }
 
 }  // namespace longshore::bench

@@ -29,7 +29,4 @@ namespace longshore::bench {
 [[nodiscard]] long parse_number(std::string_view option, std::string_view text, long low,
                                 long high);
 
-/// The allowed levels, for messages: "one of a, b", "a whole number from 1 to 5", ...
-[[nodiscard]] std::string allowed_text(const factor& factor);
-
 }  // namespace longshore::bench

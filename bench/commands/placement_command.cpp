@@ -82,9 +82,8 @@ json json_of(const placement_request& asked, const std::vector<placement_row>& r
   for (std::size_t l = 0; l < asked.levels.size(); ++l)
     levels.push_back(
         {{"name", asked.levels[l].name}, {"count", asked.levels[l].count}, {"weight", weights[l]}});
-  json plan{{"schema", 1},
-            {"levels", std::move(levels)},
-            {"topology", asked.topology.empty() ? json(nullptr) : json(asked.topology)}};
+  json plan{
+      {"schema", 1}, {"levels", std::move(levels)}, {"topology", text_or_null(asked.topology)}};
   for (const auto& row : rows) {
     json row_plan{{"placement", row.name}, {"grid", shape_of(row.arranged)}};
     if (const auto* placed = std::get_if<placement>(&row.arranged))

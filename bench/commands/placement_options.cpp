@@ -66,12 +66,16 @@ const char* const examples =
 // The typed values by the name of their option, with a function for each kind of value.
 class placement_words {
  public:
-  explicit placement_words(std::map<std::string, std::string> values)
-      : values_(std::move(values)) {}
+  explicit placement_words(std::map<std::string, std::vector<std::string>> values)
+      : values_(std::move(values)) {
+    for (const auto& [name, given] : values_)
+      if (given.size() > 1)
+        fail(errc::usage, "--{} is given {} times; it takes one value", name, given.size());
+  }
 
   [[nodiscard]] std::optional<std::string> text(const std::string& name) const {
-    const auto at = values_.find(name);
-    return at == values_.end() ? std::nullopt : std::optional(at->second);
+    const auto& given = values_.at(name);
+    return given.empty() ? std::nullopt : std::optional(given.front());
   }
   [[nodiscard]] long number(const std::string& name, long low, long high,
                             long default_value) const {
@@ -112,7 +116,7 @@ class placement_words {
   }
 
  private:
-  std::map<std::string, std::string> values_;
+  std::map<std::string, std::vector<std::string>> values_;
 };
 
 std::vector<hardware_level> levels_of_topology(const topology& node, int nodes,
@@ -276,13 +280,7 @@ placement_request parse_placement(std::span<const char* const> words) {
          "'{}' is no option of placement{}; longshore-bench placement --help lists them",
          rest.front(), suggestion(rest.front(), names));
   }
-  std::map<std::string, std::string> single;
-  for (const auto& [name, given] : values) {
-    if (given.size() > 1)
-      fail(errc::usage, "--{} is given {} times; it takes one value", name, given.size());
-    if (given.size() == 1) single[name] = given.front();
-  }
-  const placement_words given(std::move(single));
+  const placement_words given(std::move(values));
   read_machine(given, asked);
   read_load(given, faces, asked);
   read_by_hand(given, asked);

@@ -59,10 +59,9 @@ json topology_listing() {
   json levels = json::array();
   for (const auto& level : this_host().levels())
     levels.push_back({{"name", level.name}, {"count", level.count}});
-  const auto& why = this_host().why_cores_only();
   return {{"description", this_host().description()},
           {"levels", std::move(levels)},
-          {"why_little", why.empty() ? json(nullptr) : json(why)}};
+          {"why_little", text_or_null(this_host().why_cores_only())}};
 }
 
 }  // namespace longshore::bench

@@ -7,11 +7,6 @@
 #include <longshore_git.hpp>
 
 namespace longshore::bench {
-namespace {
-
-json text_or_null(const char* text) { return *text == '\0' ? json(nullptr) : json(text); }
-
-}  // namespace
 
 json program_facts() {
   const bool known = *git_commit != '\0';

@@ -13,6 +13,7 @@
 #include <cctype>
 #include <charconv>
 #include <fstream>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -43,6 +44,14 @@ json cpu_info(const fs::path& root, std::string_view key) {
   return nullptr;
 }
 
+// The socket of a CPU and its core there, as texts. Nothing if one is unknown.
+std::optional<std::pair<std::string, std::string>> core_of(const fs::path& cpu) {
+  const json socket = first_line(cpu / "topology/physical_package_id"),
+             core = first_line(cpu / "topology/core_id");
+  if (!socket.is_string() || !core.is_string()) return std::nullopt;
+  return std::pair<std::string, std::string>(socket, core);
+}
+
 // Folders of `parent` that are named `prefix` and a number.
 std::vector<fs::path> numbered(const fs::path& parent, std::string_view prefix) {
   std::vector<fs::path> folders;
@@ -64,13 +73,12 @@ void add_processors(json& facts, const fs::path& root) {
   std::set<std::string> sockets, governors;
   std::set<std::pair<std::string, std::string>> cores;
   for (const auto& cpu : cpus) {
-    const json socket = first_line(cpu / "topology/physical_package_id"),
-               core = first_line(cpu / "topology/core_id");
     const json governor = first_line(cpu / "cpufreq/scaling_governor");
     if (governor.is_string()) governors.insert(governor);
-    if (!socket.is_string() || !core.is_string()) continue;
-    sockets.insert(socket);
-    cores.emplace(socket, core);
+    const auto core = core_of(cpu);
+    if (!core) continue;
+    sockets.insert(core->first);
+    cores.insert(*core);
   }
   json model = cpu_info(root, "model name");
   if (model.is_null()) model = cpu_info(root, "Processor");
@@ -83,7 +91,7 @@ void add_processors(json& facts, const fs::path& root) {
   std::string governor_list;
   for (const auto& governor : governors)
     governor_list += fmt::format("{}{}", governor_list.empty() ? "" : ",", governor);
-  facts["governor"] = governor_list.empty() ? json(nullptr) : json(governor_list);
+  facts["governor"] = text_or_null(governor_list);
 }
 
 // On x86, guests of a hypervisor see a CPU flag. Null on other processors.
@@ -127,8 +135,7 @@ json huge_pages(const fs::path& root) {
 
 json system_facts(const fs::path& root) {
   json facts;
-  const std::string host = host_name();
-  facts["host"] = host.empty() ? json(nullptr) : json(host);
+  facts["host"] = text_or_null(host_name());
   add_processors(facts, root);
   utsname kernel{};
   const bool named = uname(&kernel) == 0;
@@ -153,16 +160,13 @@ std::string host_name() {
 int bound_core(const fs::path& root) {
   const auto cpus = allowed_cpus();
   if (cpus.size() == 1) return cpus.front();
-  std::set<std::pair<std::string, std::string>> cores;
-  for (const int cpu : cpus) {
-    const auto topology = root / fmt::format("sys/devices/system/cpu/cpu{}", cpu) / "topology";
-    const json socket = first_line(topology / "physical_package_id"),
-               core = first_line(topology / "core_id");
-    if (!socket.is_string() || !core.is_string()) return -1;
-    cores.emplace(socket, core);
-    if (cores.size() > 1) return -1;
-  }
-  return cpus.front();
+  const auto place_of = [&](int cpu) {
+    return core_of(root / fmt::format("sys/devices/system/cpu/cpu{}", cpu));
+  };
+  const auto first = place_of(cpus.front());
+  const bool is_one = first && std::all_of(cpus.begin(), cpus.end(),
+                                           [&](int cpu) { return place_of(cpu) == first; });
+  return is_one ? cpus.front() : -1;
 }
 
 }  // namespace longshore::bench

@@ -24,6 +24,12 @@ template <named_enum Enum>
   return {all_names<Enum>.names.begin(), all_names<Enum>.names.end()};
 }
 
+/// The level of a factor whose levels are those names.
+template <named_enum Enum>
+[[nodiscard]] Enum level_of(const variant& levels, const char* factor) {
+  return from_name<Enum>(levels.at(factor).get<std::string>());
+}
+
 /// Largest value of an integer factor without a range.
 inline constexpr long max_integer_level = 1L << 40;
 
@@ -49,11 +55,13 @@ struct factor {
 // The lines of a table of factors.
 
 [[nodiscard]] inline factor word_factor(std::string name, std::vector<std::string> allowed,
-                                        std::string defaults, std::string help) {
+                                        std::string defaults, std::string help,
+                                        bool always_available = false) {
   return {.name = std::move(name),
           .allowed = std::move(allowed),
           .defaults = std::move(defaults),
-          .help = std::move(help)};
+          .help = std::move(help),
+          .always_available = always_available};
 }
 [[nodiscard]] inline factor integer_factor(std::string name, std::string defaults, std::string help,
                                            long low = 1, long high = max_integer_level) {

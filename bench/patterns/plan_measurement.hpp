@@ -5,7 +5,16 @@
 
 #include "harness/measurement.hpp"
 
+#include <cstddef>
+
 namespace longshore::bench {
+
+/// Collective. The maximum and the mean over the ranks, for records.
+[[nodiscard]] inline json max_and_mean(team& ranks, std::size_t of_this_rank) {
+  const auto sum = ranks.allreduce_value(of_this_rank, reduction::sum);
+  return {{"max", ranks.allreduce_value(of_this_rank, reduction::max)},
+          {"mean", static_cast<double>(sum) / ranks.size()}};
+}
 
 class plan_measurement : public measurement {
  public:

@@ -32,8 +32,6 @@ std::string launch_id() {
   return fmt::format("{}-{:08x}", utc("%Y%m%dT%H%M%SZ"), random());
 }
 
-json text_or_null(const std::string& text) { return text.empty() ? json(nullptr) : json(text); }
-
 json rank_map(const team& team, const rank_places& places) {
   json map = json::array();
   for (int rank = 0; rank < team.size(); ++rank) {

@@ -31,7 +31,7 @@ bool is_choice(std::string_view factor) {
   return std::find(choices.begin(), choices.end(), factor) != choices.end();
 }
 
-std::string level_of(const variant& levels, const std::string& factor) {
+std::string shown_level(const variant& levels, const std::string& factor) {
   const auto level = levels.find(factor);
   return level == levels.end() ? "-" : level_text(*level);
 }
@@ -86,9 +86,9 @@ std::pair<std::vector<std::string>, std::string> split_factors(
       if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
   std::string constant;
   for (const auto& name : names) {
-    const std::string first = level_of(ran.front()->levels, name);
+    const std::string first = shown_level(ran.front()->levels, name);
     if (std::any_of(ran.begin(), ran.end(), [&](const variant_result* row) {
-          return level_of(row->levels, name) != first;
+          return shown_level(row->levels, name) != first;
         }))
       varying.push_back(name);
     else
@@ -146,7 +146,7 @@ std::vector<std::string> phase_columns(const std::vector<const variant_result*>&
 line line_of(const variant_result& row, const std::vector<std::string>& factors,
              const std::vector<std::string>& figures, std::size_t phases, bool winner) {
   line row_line{{winner ? "*" : ""}, winner, row.verified == false};
-  for (const auto& factor : factors) row_line.cells.push_back(level_of(row.levels, factor));
+  for (const auto& factor : factors) row_line.cells.push_back(shown_level(row.levels, factor));
   for (const auto& column : figures) row_line.cells.push_back(figure_of(row, column));
   row_line.cells.push_back(seconds_text(row.seconds.median));
   row_line.cells.push_back(seconds_text(row.seconds.p10));

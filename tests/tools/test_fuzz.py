@@ -251,7 +251,8 @@ LARGE = Combination(
 
 
 def numbers_of(combination: Combination, option: str) -> list[int]:
-    return [int(number) for level in combination.levels(option) or ("1",) for number in level.split(",")]
+    levels = dict(combination.options).get(option, ("1",))
+    return [int(number) for level in levels for number in level.split(",")]
 
 
 SMALLEST: dict[str, tuple[Callable[[Combination], bool], Combination]] = {
@@ -261,11 +262,11 @@ SMALLEST: dict[str, tuple[Callable[[Combination], bool], Combination]] = {
         Combination("ring", "mpi", 1, (), (("B", "2"),)),
     ),
     "with a level and a size": (
-        lambda one: "bad" in (one.levels("--kind") or ()) and max(numbers_of(one, "--items")) > 554,
+        lambda one: "bad" in dict(one.options).get("--kind", ()) and max(numbers_of(one, "--items")) > 554,
         Combination("ring", "threads", 1, (("--kind", ("bad",)), ("--items", ("555",)))),
     ),
     "with two levels": (
-        lambda one: len(one.levels("--kind") or ()) == 2 and one.ranks > 4,
+        lambda one: len(dict(one.options).get("--kind", ())) == 2 and one.ranks > 4,
         Combination("ring", "threads", 5, (("--kind", ("good", "odd")),)),
     ),
     "of a shape": (

@@ -12,10 +12,9 @@ from pathlib import Path
 import pytest
 from releasing import command
 from releasing.checking import check_debian_package, write_checksums
-from releasing.errors import ReleaseError
 from releasing.facts import date_of_changelog, problems, version_of, wrong_dates, wrong_versions
 from releasing.making import Release, make_source_archive
-from releasing.running import run, take_steps
+from releasing.running import ReleaseError, run, take_steps
 from repository import REPOSITORY
 
 FILES = {

@@ -19,8 +19,8 @@ class Factor:
     option: str
     type: str
     """word, integer, triple or text."""
-    default: tuple[str, ...]
-    """The default levels as typed. Empty if the program selects a level itself."""
+    has_default: bool
+    """False if the program selects a level itself."""
     levels: tuple[tuple[str, tuple[str, ...]], ...] = ()
     """Each level of a word, with the transports that can run this level."""
     low: int = 0
@@ -49,17 +49,13 @@ class Capabilities:
         return next(pattern for pattern in self.patterns if pattern.name == name)
 
 
-def as_typed(level: Any) -> str:
-    return ",".join(str(number) for number in level) if isinstance(level, list) else str(level)
-
-
 def factor_from(entry: dict[str, Any]) -> Factor:
     levels = ((level["level"], tuple(level.get("transports", ()))) for level in entry.get("levels", ()))
     return Factor(
         name=entry["name"],
         option=entry["option"],
         type=entry["type"],
-        default=tuple(as_typed(level) for level in entry["default"]),
+        has_default=bool(entry["default"]),
         levels=tuple(levels),
         low=entry.get("low", 0),
         high=entry.get("high", 0),

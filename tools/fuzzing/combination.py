@@ -31,9 +31,6 @@ class Combination:
     variables: tuple[tuple[str, str], ...] = ()
     """Environment variables and their values."""
 
-    def levels(self, option: str) -> tuple[str, ...] | None:
-        return dict(self.options).get(option)
-
     def without_option(self, option: str) -> Combination:
         return replace(self, options=tuple(kept for kept in self.options if kept[0] != option))
 

@@ -20,7 +20,7 @@ from fuzzing.drawing import Choice, draw
 from fuzzing.launchers import Launchers, find_launchers
 from fuzzing.reporting import FailureStore, Reporter
 from fuzzing.running import Runner
-from fuzzing.sweep import Limits, Numbered, Sweep
+from fuzzing.sweep import Numbered, Sweep
 
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
 BENCH = REPOSITORY / "build" / "release" / "bench" / "longshore-bench"
@@ -195,9 +195,11 @@ def sweep(asked: argparse.Namespace, work: Path) -> int:
             print(line_of(combination, bench, launchers, runner.common))
         return 0
     failures = FailureStore(asked.keep.resolve() / seed)
-    limits = Limits(seconds, asked.jobs, asked.shrink_seconds)
     reporter.say(f"fuzz: seed {seed}, {asked.jobs} runs at a time, deadline {asked.deadline:g} s each: {bench}")
-    return run_and_report(Sweep(runner, capabilities, failures, reporter, limits), combinations)
+    the_sweep = Sweep(
+        runner, capabilities, failures, reporter, seconds=seconds, jobs=asked.jobs, shrink_seconds=asked.shrink_seconds
+    )
+    return run_and_report(the_sweep, combinations)
 
 
 def run_and_report(the_sweep: Sweep, combinations: Iterator[Numbered]) -> int:

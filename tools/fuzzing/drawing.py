@@ -91,7 +91,7 @@ def draw_level(random_numbers: random.Random, factor: Factor, transport: str, ra
 
 def draw_triple(random_numbers: random.Random, factor: Factor, ranks: int) -> tuple[int, ...]:
     """A triple without a default is a grid. Its product mostly divides the number of ranks."""
-    if factor.default or random_numbers.random() < 0.1:
+    if factor.has_default or random_numbers.random() < 0.1:
         hint = size_hint_of(factor.name)
         return tuple(draw_number(random_numbers, factor.low, factor.high, hint, ranks) for _ in range(3))
     divisors = [count for count in range(1, ranks + 1) if ranks % count == 0]
@@ -110,27 +110,30 @@ SHARE_BY_LEVELS = 0.12
 
 
 @dataclass(frozen=True)
-class Need:
+class Rule:
+    """`options` make sense only with these levels of the option `other`."""
+
     pattern: str
     options: tuple[str, ...]
     other: str
     levels: tuple[str, ...]
-    """The levels that the option `other` must have, so that `options` make sense."""
 
-    def is_met(self, options: dict[str, tuple[str, ...]]) -> bool:
-        given = options.get(self.other, ())
-        return bool(given) and all(level in self.levels for level in given)
+    def is_violated(self, options: dict[str, tuple[str, ...]]) -> bool:
+        """Whether the levels of `other` are wrong. Without `other` they are not."""
+        wrong = set(options.get(self.other, ())) - set(self.levels)
+        return bool(wrong) and any(name in options for name in self.options)
 
 
 TASK_LAYERS = ("threads", "openmp", "tbb")
+# Rules whose option `other` must be given.
 NEEDS = (
-    Need("halo", (*LEVELS_OF_PLACEMENT, "--order"), "--placement", ("levels",)),
-    Need("halo", ("--task-count",), "--tasks", TASK_LAYERS),
-    Need("sort", ("--task-count",), "--tasks", TASK_LAYERS),
-    Need("stream", ("--task-count",), "--tasks", TASK_LAYERS),
-    Need("gather", ("--block-items",), "--distribution", ("block-cyclic",)),
-    Need("ghost", ("--reach",), "--mesh", ("random", "hexahedra", "tetrahedra")),
-    Need("gather", ("--hops",), "--strategy", ("conveyor",)),
+    Rule("halo", (*LEVELS_OF_PLACEMENT, "--order"), "--placement", ("levels",)),
+    Rule("halo", ("--task-count",), "--tasks", TASK_LAYERS),
+    Rule("sort", ("--task-count",), "--tasks", TASK_LAYERS),
+    Rule("stream", ("--task-count",), "--tasks", TASK_LAYERS),
+    Rule("gather", ("--block-items",), "--distribution", ("block-cyclic",)),
+    Rule("ghost", ("--reach",), "--mesh", ("random", "hexahedra", "tetrahedra")),
+    Rule("gather", ("--hops",), "--strategy", ("conveyor",)),
 )
 
 
@@ -139,37 +142,23 @@ def drop_options_without_their_need(random_numbers: random.Random, pattern: str,
     given = dict(options)
     for need in NEEDS:
         ignored = random_numbers.random() < SHARE_THAT_IGNORES
-        if pattern == need.pattern and not ignored and not need.is_met(given):
+        is_met = need.other in given and not need.is_violated(given)
+        if pattern == need.pattern and not ignored and not is_met:
             given = {option: levels for option, levels in given.items() if option not in need.options}
     return list(given.items())
 
 
-@dataclass(frozen=True)
-class Exclusion:
-    pattern: str
-    options: tuple[str, ...]
-    other: str
-    levels: tuple[str, ...]
-    """The levels of the option `other` with which `options` make sense. Without `other` they do."""
-
-    def is_violated(self, options: dict[str, tuple[str, ...]]) -> bool:
-        given = options.get(self.other)
-        return (
-            given is not None and not set(given) <= set(self.levels) and any(name in options for name in self.options)
-        )
-
-
 KINDS_OF_HALOS = ("--operation", "--centring", "--boxes")
 EXCLUSIONS = (
-    Exclusion("halo", ("--contiguous",), "--algorithm", ("faces",)),
-    Exclusion("halo", ("--contiguous",), "--memory", ()),
-    Exclusion("halo", ("--contiguous", *KINDS_OF_HALOS), "--language", ("c++",)),
-    Exclusion("halo", KINDS_OF_HALOS, "--contiguous", ()),
-    Exclusion("halo", ("--operation", "--boxes"), "--algorithm", ("standard", "faces")),
-    Exclusion("halo", ("--boxes",), "--algorithm", ("standard",)),
-    Exclusion("halo", ("--boxes",), "--reach", ("corners",)),
-    Exclusion("halo", ("--boxes",), "--mode", ("channel", "direct")),
-    Exclusion("halo", ("--operation",), "--mode", ("channel", "direct", "waitall", "persistent", "neighbor")),
+    Rule("halo", ("--contiguous",), "--algorithm", ("faces",)),
+    Rule("halo", ("--contiguous",), "--memory", ()),
+    Rule("halo", ("--contiguous", *KINDS_OF_HALOS), "--language", ("c++",)),
+    Rule("halo", KINDS_OF_HALOS, "--contiguous", ()),
+    Rule("halo", ("--operation", "--boxes"), "--algorithm", ("standard", "faces")),
+    Rule("halo", ("--boxes",), "--algorithm", ("standard",)),
+    Rule("halo", ("--boxes",), "--reach", ("corners",)),
+    Rule("halo", ("--boxes",), "--mode", ("channel", "direct")),
+    Rule("halo", ("--operation",), "--mode", ("channel", "direct", "waitall", "persistent", "neighbor")),
 )
 
 

@@ -24,14 +24,6 @@ Outcome = tuple[Combination, Run, Verdict]
 
 
 @dataclass(frozen=True)
-class Limits:
-    seconds: float | None
-    jobs: int
-    shrink_seconds: float
-    """Time for each fault. If 0, nothing is shrunk."""
-
-
-@dataclass(frozen=True)
 class Sweep:
     """One call of tools/fuzz. Failures with the same pattern and signature count as one fault."""
 
@@ -39,7 +31,10 @@ class Sweep:
     capabilities: Capabilities
     failures: FailureStore
     reporter: Reporter
-    limits: Limits
+    seconds: float | None
+    jobs: int
+    shrink_seconds: float
+    """Time for each fault. If 0, nothing is shrunk."""
     tally: Tally = field(default_factory=Tally)
     faults: dict[str, tuple[int, Combination, Verdict]] = field(default_factory=dict)
     """The first run of each fault."""
@@ -48,7 +43,7 @@ class Sweep:
         """Run the combinations, then shrink one of each fault."""
         try:
             self.run_all(combinations)
-            if self.limits.shrink_seconds > 0:
+            if self.shrink_seconds > 0:
                 for first in self.faults.values():
                     self.shrink_one(*first)
         finally:
@@ -60,10 +55,10 @@ class Sweep:
     def run_all(self, combinations: Iterator[Numbered]) -> None:
         start = time.monotonic()
         pending: dict[Future[Outcome], int] = {}
-        with ThreadPoolExecutor(self.limits.jobs) as pool:
+        with ThreadPoolExecutor(self.jobs) as pool:
             try:
                 while True:
-                    while len(pending) < self.limits.jobs and self.may_start(start):
+                    while len(pending) < self.jobs and self.may_start(start):
                         if (numbered := next(combinations, None)) is None:
                             break
                         number, combination = numbered
@@ -79,7 +74,7 @@ class Sweep:
                 raise
 
     def may_start(self, start: float) -> bool:
-        in_time = self.limits.seconds is None or time.monotonic() - start < self.limits.seconds
+        in_time = self.seconds is None or time.monotonic() - start < self.seconds
         return in_time and len(self.faults) < MAX_FAULTS
 
     def run_one(self, combination: Combination) -> Outcome:
@@ -104,7 +99,7 @@ class Sweep:
             return judge(self.runner.run(candidate)).kind == verdict.kind
 
         pattern = self.capabilities.pattern(combination.pattern)
-        until = time.monotonic() + self.limits.shrink_seconds
+        until = time.monotonic() + self.shrink_seconds
         shrunk = shrink(combination, pattern, self.capabilities.transports, fails, until)
         if not shrunk.failed:
             self.reporter.say(f"{number}: it did not fail again in {shrunk.tries} tries")

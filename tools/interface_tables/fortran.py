@@ -56,10 +56,22 @@ class Type:
 
 
 def table(repository: Path) -> str:
-    module = Module.of(repository / "bindings" / "fortran" / "longshore.f90.in")
-    if module.undocumented:
-        raise ValueError(f"longshore.f90.in has no comment for the public name {module.undocumented[0]}")
-    return markdown(("call", "what it does", "arguments"), module.sections())
+    return markdown(("call", "what it does", "arguments"), Module(source_of(repository / "bindings")).sections())
+
+
+def source_of(bindings: Path) -> str:
+    """The text of the template with its loops expanded, and the calls that the build generates."""
+    generator = runpy.run_path(str(bindings / "fortran" / "generate_module.py"))
+    generator["LOOPS"] |= {
+        "type": [{"type": "kind", "decl": "number", "id": "kind"}],
+        "field": [{"type": "kind", "decl": "number", "id": "kind"}],
+        "value": [{"value": "value", "vdecl": "number"}],
+        "rank": [{"rank": "rank", "colons": ":, ...", "first": "", "second": "", "bounds": ""}],
+    }
+    template = (bindings / "fortran" / "longshore.f90.in").read_text(encoding="utf-8")
+    expanded = "\n".join(generator["expand"](template.splitlines()))
+    header = (bindings / "c" / "longshore.h").read_text(encoding="utf-8")
+    return f"{expanded}\n{generator['calls_text'](expanded, header)}"
 
 
 class Module:
@@ -74,40 +86,17 @@ class Module:
         self.procedures: dict[str, Procedure] = {}
         self._read()
 
-    @classmethod
-    def of(cls, path: Path) -> Module:
-        generator = runpy.run_path(str(path.with_name("generate_module.py")))
-        generator["LOOPS"] |= {
-            "type": [{"type": "kind", "decl": "number", "id": "kind"}],
-            "field": [{"type": "kind", "decl": "number", "id": "kind"}],
-            "value": [{"value": "value", "vdecl": "number"}],
-            "rank": [{"rank": "rank", "colons": ":, ...", "first": "", "second": "", "bounds": ""}],
-        }
-        expanded = "\n".join(generator["expand"](path.read_text(encoding="utf-8").splitlines()))
-        header = path.parent.parent / "c" / "longshore.h"
-        calls = generator["calls_text"](expanded, header.read_text(encoding="utf-8"))
-        return cls(f"{expanded}\n{calls}")
-
-    @property
-    def constants(self) -> list[str]:
-        """Public names that are neither types nor procedures."""
-        return [name for name in self.public if name not in self.types and name not in self.procedures]
-
-    @property
-    def undocumented(self) -> list[str]:
-        """Public names without a comment."""
-        missing = [procedure.name for procedure in self.procedures.values() if not procedure.text]
-        for derived in self.types.values():
-            missing += [] if derived.text else [derived.name]
-            missing += [f"{derived.name}%{bound.name}" for bound in derived.bound.values() if not bound.text]
-        return missing
-
     def sections(self) -> list[Section]:
+        told = {name: procedure.text for name, procedure in self.procedures.items()}
+        told |= {name: derived.text for name, derived in self.types.items()}
+        told |= {f"{of.name}%{one.name}": one.text for of in self.types.values() for one in of.bound.values()}
+        if silent := [name for name, text in told.items() if not text]:
+            raise ValueError(f"longshore.f90.in has no comment for the public name {silent[0]}")
         listed = [name for names in SECTIONS.values() for name in names.split()]
         if left := {*self.types, *self.procedures} - {*listed}:
             raise ValueError(f"tools/interface_tables/fortran.py has no section for {', '.join(sorted(left))}")
         sections = [(heading, self._rows(names.split())) for heading, names in SECTIONS.items()]
-        constants = ", ".join(code(name) for name in self.constants)
+        constants = ", ".join(code(name) for name in self.public if name not in listed)
         return [*sections, ("Constants", [("", f"Those of [C](c.md#errors-and-types): {constants}", "")])]
 
     def _rows(self, names: list[str]) -> list[tuple[str, ...]]:

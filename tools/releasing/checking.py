@@ -6,9 +6,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from releasing.errors import ReleaseError
 from releasing.making import Release
-from releasing.running import run
+from releasing.running import ReleaseError, run
 
 CHECKSUMS = "SHA256SUMS"
 PROGRAM = """

@@ -12,7 +12,6 @@ from releasing.checking import (
     check_wheels_in_a_clean_environment,
     write_checksums,
 )
-from releasing.errors import ReleaseError
 from releasing.facts import problems, version_of
 from releasing.making import (
     Release,
@@ -22,7 +21,7 @@ from releasing.making import (
     make_wheels,
     prepare,
 )
-from releasing.running import take_steps
+from releasing.running import ReleaseError, take_steps
 
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
 DESCRIPTION = """\
@@ -30,11 +29,6 @@ Makes all files of a release in build/dist, and checks each: the source archive,
 both Python packages, Debian packages, and SHA256SUMS. Needs a clean tree, a section of the version in CHANGELOG.md,
 and the same version everywhere. Publishes nothing. It takes about as long as two builds."""
 EPILOG = "exit status: 0 all files are made and checked; 1 they are not; 2 a wrong command line."
-
-
-def make_release(root: Path) -> Release:
-    folder = root / "build" / "dist"
-    return Release(root, version_of(root), folder, root / "build" / "release-work")
 
 
 def check_tree(root: Path) -> None:
@@ -59,7 +53,7 @@ def main(words: list[str], root: Path = REPOSITORY) -> int:
             check_tree(root)
             print(f"release: this tree is version {version_of(root)}")
             return 0
-        release = make_release(root)
+        release = Release(root, version_of(root), root / "build" / "dist", root / "build" / "release-work")
         steps = (
             ("the tree: clean, one version, a section in CHANGELOG.md", partial(check_tree, root)),
             ("tools for Python packages", partial(prepare, release)),

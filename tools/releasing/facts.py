@@ -5,7 +5,7 @@ import subprocess
 import tomllib
 from pathlib import Path
 
-from releasing.errors import ReleaseError
+from releasing.running import ReleaseError
 
 SHOWN_FILES = 5
 

@@ -10,8 +10,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from releasing.errors import ReleaseError
-from releasing.running import run
+from releasing.running import ReleaseError, run
 
 PYTHON_TOOLS = ("build", "check-wheel-contents", "twine")
 

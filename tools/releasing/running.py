@@ -6,9 +6,11 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from releasing.errors import ReleaseError
-
 LAST_LINES = 30
+
+
+class ReleaseError(Exception):
+    """The release cannot be made. The message says what to do."""
 
 
 def run(command: Sequence[str | Path], folder: Path, environment: Mapping[str, str] | None = None) -> str:

@@ -1,7 +1,6 @@
 // Kernel put: rank 0 puts a train of messages, by a segment or by raw calls of the library, and
-// then tells the target that the train is complete. Also kernel pingpong by raw calls.
+// then tells the target that the train is complete.
 #include "patterns/control/kernels.hpp"
-#include "patterns/control/pingpong.hpp"
 
 #include <longshore/core/error.hpp>
 #include <longshore/core/random.hpp>
@@ -128,32 +127,6 @@ class raw_put final : public put_measurement {
   std::unique_ptr<longshore::detail::raw_calls> calls_;
 };
 
-// Transfers messages by calls of the communication library.
-class raw_transfer {
- public:
-  static constexpr std::size_t head_bytes = sizeof(std::uint64_t);  // the flag
-
-  raw_transfer(team& ranks, int peer, std::size_t bytes, bool)
-      : team_(ranks), peer_(peer), bytes_(bytes), calls_(raw_calls_of(ranks, bytes)) {}
-  [[nodiscard]] std::byte* begin() { return calls_->outgoing_message(); }
-  void send(std::size_t bytes) { calls_->send(peer_, bytes, ++sent_); }
-  [[nodiscard]] std::span<const std::byte> receive() {
-    ++received_;
-    for (waiter wait(team_, "the raw ping-pong", peer_); !calls_->arrived(received_);
-         wait.pause()) {
-    }
-    return {calls_->message(), bytes_};
-  }
-  void release() {}
-
- private:
-  team& team_;
-  int peer_;
-  std::size_t bytes_;
-  std::unique_ptr<longshore::detail::raw_calls> calls_;
-  std::uint64_t sent_ = 0, received_ = 0;
-};
-
 }  // namespace
 
 std::unique_ptr<measurement> make_put(team& ranks, const std::string& over, const std::string& pair,
@@ -161,10 +134,6 @@ std::unique_ptr<measurement> make_put(team& ranks, const std::string& over, cons
   if (over == "raw") return std::make_unique<raw_put>(ranks, pair, bytes);
   // Only "put" is left, because control.cpp refuses other levels of factor over.
   return std::make_unique<segment_put>(ranks, pair, bytes);
-}
-
-std::unique_ptr<measurement> make_raw_pingpong(team& ranks, std::size_t bytes) {
-  return std::make_unique<pingpong<raw_transfer>>(ranks, bytes);
 }
 
 }  // namespace longshore::bench

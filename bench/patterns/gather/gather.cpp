@@ -1,7 +1,5 @@
 // Pattern gather: reads, writes or updates random elements of a distributed table.
-#include "patterns/gather/gather_measurement.hpp"
-#include "patterns/gather/histogram_measurement.hpp"
-#include "patterns/gather/scatter_measurement.hpp"
+#include "patterns/gather/operations.hpp"
 #include "patterns/patterns.hpp"
 
 namespace longshore::bench {
@@ -38,7 +36,7 @@ std::vector<factor> factors() {
 }
 
 std::optional<std::string> why_not_here(const variant& levels, const launch_facts& facts) {
-  const auto strategy = from_name<gather_strategy>(levels.at("strategy").get<std::string>());
+  const auto strategy = level_of<gather_strategy>(levels, "strategy");
   const bool all_reachable = facts.nodes == 1;
   if (levels.at("operation") == "scatter")
     return scatter_plan<std::int64_t, cyclic>::why_not(strategy, all_reachable);
@@ -50,10 +48,9 @@ std::optional<std::string> why_not_here(const variant& levels, const launch_fact
 template <class Distribution>
 std::unique_ptr<measurement> make_with(team& ranks, const variant& levels,
                                        const launch_facts& facts) {
-  gather_options options{
-      .strategy = from_name<gather_strategy>(levels.at("strategy").get<std::string>()),
-      .combine = levels.contains("combine") && levels.at("combine") == "yes",
-      .expected_requests = levels.at("requests").get<std::size_t>()};
+  gather_options options{.strategy = level_of<gather_strategy>(levels, "strategy"),
+                         .combine = levels.contains("combine") && levels.at("combine") == "yes",
+                         .expected_requests = levels.at("requests").get<std::size_t>()};
   if (levels.contains("hops")) options.hops = levels.at("hops").get<int>();
   if (levels.contains("buffer_items"))
     options.buffer_items = levels.at("buffer_items").get<std::size_t>();
@@ -91,7 +88,7 @@ std::size_t needed_symmetric_bytes(const variant& levels, int ranks) {
 
 // Removes factors without effect on the strategy.
 void settle(variant& levels) {
-  const auto strategy = from_name<gather_strategy>(levels.at("strategy").get<std::string>());
+  const auto strategy = level_of<gather_strategy>(levels, "strategy");
   // Strategy auto chooses the size of buffers.
   if (!aggregates(strategy) || strategy == gather_strategy::automatic) levels.erase("buffer_items");
   if (!aggregates(strategy)) levels.erase("combine");

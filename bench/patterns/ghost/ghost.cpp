@@ -12,18 +12,18 @@ namespace {
 
 std::vector<factor> factors() {
   constexpr long max_reach = 1L << 20, max_fields = 4096;
+  constexpr bool always_available = true;
   return {
       word_factor("strategy", names_in<ghost_strategy>(), "direct",
                   "how elements reach their ghosts; auto measures and takes the fastest"),
       word_factor(
           "operation", {"update", "accumulate"}, "update",
           "update copies elements to their ghosts, accumulate adds ghosts to their elements"),
-      {.name = "mesh",
-       .allowed = {"random", "band", "hexahedra", "tetrahedra", "file"},
-       .defaults = "random",
-       .help = "who needs what: random elements of other ranks, the neighbours in a banded matrix, "
-               "cells over the faces of a box that is cut into parts, or the matrix of a file",
-       .always_available = true},
+      word_factor(
+          "mesh", {"random", "band", "hexahedra", "tetrahedra", "file"}, "random",
+          "who needs what: random elements of other ranks, the neighbours in a banded matrix, "
+          "cells over the faces of a box that is cut into parts, or the matrix of a file",
+          always_available),
       {.name = "file",
        .type = factor::kind::text,
        .defaults = "",

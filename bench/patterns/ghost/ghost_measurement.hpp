@@ -62,7 +62,7 @@ class ghost_measurement : public plan_measurement {
         fields_.push_back(is_own ? std::span<T>(own_.emplace_back(elements))
                                  : std::span<T>(shared_.emplace_back(elements)));
     });
-    make_plan(from_name<ghost_strategy>(levels.at("strategy").get<std::string>()));
+    make_plan(level_of<ghost_strategy>(levels, "strategy"));
   }
 
   // All elements and ghosts get new values, so that results of an earlier exchange are wrong.
@@ -91,7 +91,7 @@ class ghost_measurement : public plan_measurement {
         if (const T right = right_element(f, i); fields_[f][i] != right)
           return report(f, "element", element(i), fields_[f][i], right);
       for (std::size_t i = 0; i < ghosts(); ++i) {
-        const location& of = mesh_.part().ghosts[i];
+        const location& of = mesh_.part.ghosts[i];
         const T right = operation_ == ghost_operation::update ? bits(f, of).template value<T>()
                                                               : ghost_before(f, i);
         if (const T found = fields_[f][owned() + i]; found != right)
@@ -104,34 +104,28 @@ class ghost_measurement : public plan_measurement {
   [[nodiscard]] traffic moved() const override { return plan_->moved(operation_); }
 
   [[nodiscard]] std::vector<metric> metrics(const summary& seconds) override {
-    const auto& counts = mesh_.counts();
     const double nodes = team_.nodes().node_count();
     const double fields = static_cast<double>(field_count_);
     // An update reads the cache lines of elements and writes those of ghosts. Accumulating reads
     // the lines of both, and writes the lines of elements.
     const int passes_over_elements = operation_ == ghost_operation::update ? 1 : 2;
     const double line_bytes =
-        passes_over_elements * counts.element_line_bytes + counts.ghost_line_bytes;
+        passes_over_elements * mesh_.element_line_bytes + mesh_.ghost_line_bytes;
     const auto rate = [&](double bytes) { return 1e-9 * fields * bytes / nodes / seconds.median; };
-    return {per_node("ghost_bandwidth", rate(counts.ghosts * sizeof(T)), "GB/s"),
+    return {per_node("ghost_bandwidth", rate(mesh_.all_ghosts * sizeof(T)), "GB/s"),
             per_node("line_bandwidth", rate(line_bytes), "GB/s"),
             {"plan_seconds", plan_seconds_, "s", false},
             {"remake_seconds", remake_seconds_, "s", false}};
   }
 
   [[nodiscard]] json collect_facts() override {
-    const auto range = [&](std::size_t mine) {
-      const auto wide = static_cast<std::int64_t>(mine);
-      return json{{"max", team_.allreduce_value(wide, reduction::max)},
-                  {"mean", static_cast<double>(team_.allreduce_value(wide, reduction::sum)) /
-                               team_.size()}};
-    };
+    const auto range = [&](std::size_t mine) { return max_and_mean(team_, mine); };
     return {{"strategy", name_of(plan_->strategy())},
             {"mesh",
              {{"elements", range(owned())},
               {"ghosts", range(ghosts())},
               {"neighbours", range(plan_->neighbours())},
-              {"offnode_fraction", mesh_.offnode_fraction()}}},
+              {"offnode_fraction", mesh_.offnode_fraction}}},
             {"plan",
              {{"graph_seconds", graph_seconds_},
               {"memory_bytes", range(plan_->memory_bytes())},
@@ -139,8 +133,8 @@ class ghost_measurement : public plan_measurement {
   }
 
  protected:
-  [[nodiscard]] std::size_t owned() const { return mesh_.part().owned; }
-  [[nodiscard]] std::size_t ghosts() const { return mesh_.part().ghosts.size(); }
+  [[nodiscard]] std::size_t owned() const { return mesh_.part.owned; }
+  [[nodiscard]] std::size_t ghosts() const { return mesh_.part.ghosts.size(); }
   /// Called before the verification. Tests change values here.
   virtual void spoil([[maybe_unused]] std::span<const std::span<T>> fields) {}
 
@@ -159,7 +153,7 @@ class ghost_measurement : public plan_measurement {
       work();
       return team_.allreduce_value(team_.now() - began, reduction::max);
     };
-    const std::span<const location> all = mesh_.owners();
+    const std::span<const location> all = mesh_.owners;
     std::vector<location> fewer;
     for (std::size_t i = 0; i < all.size(); ++i)
       if (i % 100 != 99 && i + 1 < all.size()) fewer.push_back(all[i]);
@@ -177,12 +171,12 @@ class ghost_measurement : public plan_measurement {
   [[nodiscard]] element_bits bits(std::size_t field, const location& of) const {
     return {tag_ + field, of};
   }
-  [[nodiscard]] location element(std::size_t i) const { return {mesh_.part_number(), i}; }
+  [[nodiscard]] location element(std::size_t i) const { return {mesh_.part_number, i}; }
   // The value of a ghost before the operation. An update replaces it.
   [[nodiscard]] T ghost_before(std::size_t field, std::size_t i) const {
     return operation_ == ghost_operation::update
                ? static_cast<T>(-1)
-               : bits(field, mesh_.part().ghosts[i]).template added<T>();
+               : bits(field, mesh_.part.ghosts[i]).template added<T>();
   }
   // The value of an element after the operations since reset(). Adds one by one like the
   // operations, because the sum of many floats depends on the order.
@@ -190,7 +184,7 @@ class ghost_measurement : public plan_measurement {
     T value = bits(field, element(i)).template value<T>();
     if (operation_ == ghost_operation::update) return value;
     const T added = bits(field, element(i)).template added<T>();
-    const std::uint64_t times = runs_ * mesh_.part().copies[i];
+    const std::uint64_t times = runs_ * mesh_.part.copies[i];
     for (std::uint64_t k = 0; k < times; ++k) value = static_cast<T>(value + added);
     return value;
   }

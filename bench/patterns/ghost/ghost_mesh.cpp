@@ -13,6 +13,7 @@
 #include <cmath>
 #include <numeric>
 #include <string>
+#include <utility>
 
 namespace longshore::bench {
 namespace {
@@ -73,7 +74,7 @@ double line_bytes_of_elements(std::span<const location> ghosts, std::size_t elem
 
 ghost_mesh::ghost_mesh(team& ranks, const json& levels, std::uint64_t seed,
                        std::size_t element_bytes)
-    : number_(ranks.rank()) {
+    : part_number(ranks.rank()) {
   const auto number = [&](const char* name) {
     return levels.contains(name) ? levels.at(name).get<double>() : 0;
   };
@@ -82,46 +83,32 @@ ghost_mesh::ghost_mesh(team& ranks, const json& levels, std::uint64_t seed,
                number("elements") * sizeof(std::uint32_t) + number("ghosts") * bytes_per_ghost);
   const auto make_part = [&] {
     agree_on_errors(ranks, "the mesh",
-                    [&] { part_ = part_of(levels, seed, number_, ranks.size()); });
+                    [&] { part = part_of(levels, seed, part_number, ranks.size()); });
   };
   make_part();
-  counts_.ghosts = ranks.allreduce_value(static_cast<double>(part_.ghosts.size()), reduction::sum);
-  if (counts_.ghosts == 0)
+  all_ghosts = ranks.allreduce_value(static_cast<double>(part.ghosts.size()), reduction::sum);
+  if (all_ghosts == 0)
     fail(errc::usage, "no part of this mesh has ghosts, so there is nothing to exchange");
 
-  const auto parts = parts_of_ranks(ranks, levels.at("placement").get<std::string>(), seed, part_);
-  number_ = parts[static_cast<std::size_t>(ranks.rank())];
-  if (ranks.allreduce_value(number_ != ranks.rank() ? 1 : 0, reduction::max) == 1) make_part();
+  const auto parts = parts_of_ranks(ranks, levels.at("placement").get<std::string>(), seed, part);
+  part_number = parts[static_cast<std::size_t>(ranks.rank())];
+  if (ranks.allreduce_value(part_number != ranks.rank() ? 1 : 0, reduction::max) == 1) make_part();
   std::vector<int> rank_of(parts.size());
   for (std::size_t rank = 0; rank < parts.size(); ++rank)
     rank_of[static_cast<std::size_t>(parts[rank])] = static_cast<int>(rank);
-  owners_ = part_.ghosts;
+  owners = part.ghosts;
   double offnode = 0;
-  for (auto& owner : owners_) {
+  for (auto& owner : owners) {
     owner.rank = rank_of[static_cast<std::size_t>(owner.rank)];
     offnode += ranks.nodes().is_local(owner.rank) ? 0 : 1;
   }
-  offnode_fraction_ = ranks.allreduce_value(offnode, reduction::sum) / counts_.ghosts;
-  counts_.element_line_bytes =
-      ranks.allreduce_value(line_bytes_of_elements(part_.ghosts, element_bytes), reduction::sum);
+  offnode_fraction = ranks.allreduce_value(offnode, reduction::sum) / all_ghosts;
+  element_line_bytes =
+      ranks.allreduce_value(line_bytes_of_elements(part.ghosts, element_bytes), reduction::sum);
   const double ghost_bytes =
-      static_cast<double>(part_.ghosts.size()) * static_cast<double>(element_bytes);
-  counts_.ghost_line_bytes = ranks.allreduce_value(
+      static_cast<double>(part.ghosts.size()) * static_cast<double>(element_bytes);
+  ghost_line_bytes = ranks.allreduce_value(
       cache_line_bytes * std::ceil(ghost_bytes / cache_line_bytes), reduction::sum);
-}
-
-mesh_part part_of(const json& levels, std::uint64_t seed, int part, int parts) {
-  const auto number = [&](const char* name) {
-    return levels.contains(name) ? levels.at(name).get<std::uint64_t>() : 0;
-  };
-  const std::string mesh = levels.at("mesh");
-  const std::uint64_t elements = number("elements"), ghosts = number("ghosts"),
-                      reach = number("reach");
-  if (mesh == "band") return part_of(band_matrix{elements, ghosts}, part, parts);
-  if (mesh == "file") return part_of(matrix_file{levels.at("file")}, part, parts);
-  if (mesh == "random") return part_of(random_graph{elements, ghosts, reach, seed}, part, parts);
-  const auto kind = mesh == "hexahedra" ? box_mesh::cells::hexahedra : box_mesh::cells::tetrahedra;
-  return part_of(box_mesh{elements, kind, std::max<std::uint64_t>(reach, 1)}, part, parts);
 }
 
 }  // namespace longshore::bench

@@ -11,7 +11,6 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <charconv>
 #include <string_view>
 #include <utility>
@@ -152,14 +151,11 @@ mesh_part part_of(const matrix_file& file, int part, int parts) {
   line_reader lines(file.name);
   const matrix_header header = read_header(lines);
   const block::map rows({}, header.rows, parts);
-  mesh_part made{.owned = rows.local_size(part)};
-  made.copies.resize(made.owned);
-
-  std::vector<std::pair<int, std::uint64_t>> needed, given;  // part, and number of the element
+  std::vector<location> needed, given;
   const auto add = [&](const location& row, const location& column) {
     if (row.rank == column.rank) return;
-    if (row.rank == part) needed.emplace_back(column.rank, column.offset);
-    if (column.rank == part) given.emplace_back(row.rank, column.offset);
+    if (row.rank == part) needed.push_back(column);
+    if (column.rank == part) given.push_back({row.rank, column.offset});
   };
   const auto index = [&](const char* what) {
     const std::uint64_t from_one = lines.count(what);
@@ -179,14 +175,7 @@ mesh_part part_of(const matrix_file& file, int part, int parts) {
   }
   if (entries < header.entries)
     lines.refuse("the file ends after {} of {} entries", entries, header.entries);
-
-  for (auto* pairs : {&needed, &given}) {
-    std::sort(pairs->begin(), pairs->end());
-    pairs->erase(std::unique(pairs->begin(), pairs->end()), pairs->end());
-  }
-  for (const auto& [owner, offset] : needed) made.ghosts.push_back({owner, offset});
-  for (const auto& [reader, offset] : given) ++made.copies[offset];
-  return made;
+  return part_of(rows.local_size(part), std::move(needed), std::move(given));
 }
 
 }  // namespace longshore::bench

@@ -23,6 +23,11 @@ struct mesh_part {
   std::vector<std::uint32_t> copies = {};
 };
 
+/// A part of `owned` elements that needs the elements at `needed`. `given`: a part that needs an
+/// element of this part, and the element. Both may be in any order, and repeat locations.
+[[nodiscard]] mesh_part part_of(std::uint64_t owned, std::vector<location> needed,
+                                std::vector<location> given);
+
 /// A graph without structure: the ghosts of a part are random elements of random other parts. The
 /// k-th ghosts of all parts are the same number of parts away, so that a part can tell which parts
 /// need its elements. Elements are drawn independently. O(ghosts) time.

@@ -1,8 +1,6 @@
 // The lines of a text file, which the program gzip unpacks if the name ends in .gz.
 #pragma once
 
-#include <sys/types.h>
-
 #include <cstdio>
 #include <string>
 
@@ -22,13 +20,12 @@ class text_lines {
   bool next(std::string& line);
 
  private:
-  /// Closes the file, and returns whether gzip has unpacked all of it.
-  bool close();
-  [[noreturn]] void refuse() const;
+  /// Closes the file. Returns the status with which gzip ended.
+  int close();
 
   std::string name_;
-  std::FILE* file_ = nullptr;
-  pid_t unpacker_ = -1;  // gzip; -1 if there is none
+  bool is_packed_;
+  std::FILE* file_;
   char* buffer_ = nullptr;
   std::size_t buffer_bytes_ = 0;
 };

@@ -10,7 +10,7 @@
 
 #include <fmt/core.h>
 
-#include <cstdio>
+#include <array>
 #include <span>
 
 namespace longshore::bench {
@@ -60,15 +60,16 @@ class box_measurement final : public plan_measurement {
     layout_seconds_ = ranks.allreduce_value(ranks.now() - began, reduction::max);
     std::vector<box_field_memory> memories;
     const bool is_own = levels.value("memory", "shared") == "own";
+    const std::array shared{boxes_.shared, boxes_.shared, boxes_.shared};
     for (std::size_t f = 0; f < count; ++f) {
-      fields_.push_back(is_own ? in_own_memory(layout)
-                               : in_shared_.emplace_back(layout, boxes_.width, all_shared()));
+      fields_.push_back(is_own ? in_own_memory(layout, shared)
+                               : in_shared_.emplace_back(layout, boxes_.width, shared));
       memories.push_back(fields_.back().memory());
     }
     ranks.barrier();
     const double planned = ranks.now();
     exchange_ = std::make_unique<box_exchange>(
-        layout, box_options{from_name<box_mode>(levels.at("mode").get<std::string>())}, memories);
+        layout, box_options{level_of<box_mode>(levels, "mode")}, memories);
     if (operation_ != halo_operation::exchange) run();  // the first sum makes a plan
     plan_seconds_ = ranks.allreduce_value(ranks.now() - planned, reduction::max);
   }
@@ -94,22 +95,15 @@ class box_measurement final : public plan_measurement {
   [[nodiscard]] bool verify() override {
     for (std::size_t b = 0; b < fields_.front().size(); ++b) {
       block_check<T> check(boxes_, operation_, first_box_ + b);
-      for (std::size_t f = 0; f < fields_.size(); ++f)
-        if (const auto wrong = check.first_wrong(fields_[f][b], tag_ + f, runs_)) {
-          fmt::print(stderr, "longshore-bench: halo: rank {}: field {}: {}\n", team_.rank(), f,
-                     *wrong);
-          return false;
-        }
+      if (!fields_are_right(fields_.size(), [&](std::size_t f) {
+            return check.first_wrong(fields_[f][b], tag_ + f, runs_);
+          }))
+        return false;
     }
     return true;
   }
   [[nodiscard]] traffic moved() const override {
-    switch (operation_) {
-      case halo_operation::exchange: break;
-      case halo_operation::accumulate: return exchange_->moved(box_operation::accumulate);
-      case halo_operation::assemble: return exchange_->moved(box_operation::assemble);
-    }
-    return exchange_->moved(box_operation::update);
+    return exchange_->moved(static_cast<box_operation>(operation_));  // both have one order
   }
   [[nodiscard]] std::vector<metric> metrics(const summary& seconds) override {
     return exchange_metrics(team_, moved(), seconds);
@@ -121,39 +115,22 @@ class box_measurement final : public plan_measurement {
     return {{"plan_seconds", plan_seconds_},
             {"plan",
              {{"layout_seconds", layout_seconds_},
-              {"memory_bytes", over_ranks(exchange_->memory_bytes())},
-              {"neighbours", over_ranks(exchange_->neighbours())},
-              {"cells", over_ranks(static_cast<std::size_t>(cells))}}}};
+              {"memory_bytes", max_and_mean(team_, exchange_->memory_bytes())},
+              {"neighbours", max_and_mean(team_, exchange_->neighbours())},
+              {"cells", max_and_mean(team_, static_cast<std::size_t>(cells))}}}};
   }
 
  private:
-  [[nodiscard]] json over_ranks(std::size_t mine) {
-    const auto wide = static_cast<std::int64_t>(mine);
-    return {
-        {"max", team_.allreduce_value(wide, reduction::max)},
-        {"mean", static_cast<double>(team_.allreduce_value(wide, reduction::sum)) / team_.size()}};
-  }
-  [[nodiscard]] std::array<int, 3> all_shared() const {
-    return {boxes_.shared, boxes_.shared, boxes_.shared};
-  }
   // A field with a std::vector per box.
-  box_field_view<T> in_own_memory(const box_layout& layout) {
+  box_field_view<T> in_own_memory(const box_layout& layout, const std::array<int, 3>& shared) {
     std::vector<field_view<T>> views;
     for (const auto& box : layout.mine()) {
       std::array<std::size_t, 3> extents{};
-      std::array<std::ptrdiff_t, 3> strides{};
-      std::ptrdiff_t cells = 1, first = 0;
-      for (int d = 0; d < 3; ++d) {
+      for (int d = 0; d < 3; ++d)
         extents[d] = static_cast<std::size_t>(box.cells[d] + boxes_.shared);
-        strides[d] = cells;
-        first += boxes_.width * cells;
-        cells *= static_cast<std::ptrdiff_t>(extents[d]) + 2 * boxes_.width;
-      }
-      T* const memory = own_.emplace_back(static_cast<std::size_t>(cells)).data();
-      views.emplace_back(memory + first, extents, strides, boxes_.width,
-                         field_options{.shared = all_shared()});
+      views.push_back(field_in(own_, extents, boxes_.width, boxes_.shared));
     }
-    return {views, boxes_.width, all_shared()};
+    return {views, boxes_.width, shared};
   }
 
   team& team_;

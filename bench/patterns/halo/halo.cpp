@@ -20,6 +20,7 @@ namespace {
 
 std::vector<factor> factors() {
   constexpr long max_ranks = 1 << 24, max_width = 1024, max_count = 4096, max_boxes = 1 << 16;
+  constexpr bool always_available = true;
   std::vector<factor> factors = {
       word_factor("algorithm", names_in<halo_algorithm>(), "",  // settle() sets it
                   "which messages, in which rounds; auto measures and takes the fastest (default: "
@@ -27,20 +28,16 @@ std::vector<factor> factors() {
       word_factor("mode", names_in<halo_mode>(), "channel", "which calls carry a message"),
       word_factor("reach", names_in<halo_reach>(), "corners",
                   "parts of the halo that the stencil reads: fewer parts need fewer messages"),
-      {.name = "operation",
-       .allowed = {"exchange", "accumulate", "assemble"},
-       .defaults = "",
-       .help = "exchange: halo cells get the values of their owners; accumulate: halo cells are "
-               "added to the cells of their owners; assemble: then all copies of a cell get the "
-               "sum (default: exchange, and not recorded)",
-       .always_available = true},
-      {.name = "centring",
-       .allowed = {"cell", "vertex"},
-       .defaults = "",
-       .help = "what the values of a field belong to. vertex: neighbouring blocks share the "
-               "vertices between them, one layer along each dimension (default: cell, and not "
-               "recorded)",
-       .always_available = true},
+      word_factor("operation", {"exchange", "accumulate", "assemble"}, "",
+                  "exchange: halo cells get the values of their owners; accumulate: halo cells are "
+                  "added to the cells of their owners; assemble: then all copies of a cell get the "
+                  "sum (default: exchange, and not recorded)",
+                  always_available),
+      word_factor("centring", {"cell", "vertex"}, "",
+                  "what the values of a field belong to. vertex: neighbouring blocks share the "
+                  "vertices between them, one layer along each dimension (default: cell, and not "
+                  "recorded)",
+                  always_available),
       integer_factor("boxes", "",
                      "irregular boxes per rank, anywhere in the domain, with about as many cells "
                      "as --domain says (default: 0, one regular block per rank, and not recorded)",
@@ -95,8 +92,8 @@ std::optional<std::string> why_no_sums(const variant& levels, halo_algorithm alg
 }
 
 std::optional<std::string> why_not_here(const variant& levels, const launch_facts& facts) {
-  const auto algorithm = from_name<halo_algorithm>(levels.at("algorithm").get<std::string>());
-  const auto mode = from_name<halo_mode>(levels.at("mode").get<std::string>());
+  const auto algorithm = level_of<halo_algorithm>(levels, "algorithm");
+  const auto mode = level_of<halo_mode>(levels, "mode");
   if (levels.contains("contiguous") && algorithm != halo_algorithm::faces)
     return "contiguous buffers are one per face: they need --algorithm faces";
   if (levels.contains("contiguous") && !is_default(levels))

@@ -21,20 +21,6 @@
 
 namespace longshore::bench {
 
-std::string operation_name(const variant& levels) { return levels.value("operation", "exchange"); }
-
-halo_operation operation_of(const variant& levels) {
-  const auto name = operation_name(levels);
-  if (name == "accumulate") return halo_operation::accumulate;
-  return name == "assemble" ? halo_operation::assemble : halo_operation::exchange;
-}
-
-int shared_layers(const variant& levels) {
-  return levels.value("centring", "cell") == "vertex" ? 1 : 0;
-}
-
-std::size_t boxes_per_rank(const variant& levels) { return levels.value("boxes", std::size_t{0}); }
-
 std::vector<metric> exchange_metrics(team& ranks, const traffic& moved, const summary& seconds) {
   const auto bytes =
       static_cast<double>(ranks.allreduce_value(moved.payload_bytes, reduction::sum));
@@ -111,18 +97,18 @@ class field_measurement final : public exchange_measurement {
     const auto kind = levels.value("memory", "shared");
     for (std::size_t i = 0; i < count; ++i) {
       fields_.push_back(kind != "shared"
-                            ? in_own_memory(extents)
-                            : in_shared_.emplace_back(grid_, extents, width_, all_shared()));
+                            ? field_in(own_, extents, width_, shared_)
+                            : in_shared_.emplace_back(grid_, extents, width_,
+                                                      std::array{shared_, shared_, shared_}));
       memories.push_back(fields_.back().memory());
       if (kind == "device") memories.back().first = add_device_copy(memories.back().first);
     }
     block_ = equal_block(grid_, cells);
-    const halo_options options{
-        .width = width_,
-        .algorithm = from_name<halo_algorithm>(levels.at("algorithm").get<std::string>()),
-        .mode = from_name<halo_mode>(levels.at("mode").get<std::string>()),
-        .reach = from_name<halo_reach>(levels.at("reach").get<std::string>()),
-        .workers = &workers_};
+    const halo_options options{.width = width_,
+                               .algorithm = level_of<halo_algorithm>(levels, "algorithm"),
+                               .mode = level_of<halo_mode>(levels, "mode"),
+                               .reach = level_of<halo_reach>(levels, "reach"),
+                               .workers = &workers_};
     team.barrier();
     const double began = team.now();
     exchange_ = std::make_unique<halo_exchange>(grid_, options, memories);
@@ -160,15 +146,11 @@ class field_measurement final : public exchange_measurement {
   [[nodiscard]] bool verify() override {
     for (std::size_t i = 0; i < on_device_.size(); ++i)
       driver_->copy(own_[i].data(), on_device_[i].get(), own_[i].size() * sizeof(T));
-    if (is_plain())
-      return cells_are_right<T>(fields_, block_, tag_, grid_, exchange_->filled(), width_);
-    auto check = check_of_block();
-    for (std::size_t i = 0; i < fields_.size(); ++i)
-      if (const auto wrong = check.first_wrong(fields_[i], tag_ + i, runs_)) {
-        fmt::print(stderr, "longshore-bench: halo: field {}: {}\n", i, *wrong);
-        return false;
-      }
-    return true;
+    return fields_are_right(fields_.size(), [&](std::size_t i) {
+      return is_plain() ? first_wrong_cell<T>(fields_[i], block_, tag_ + i, grid_,
+                                              exchange_->filled(), width_)
+                        : check_of_block().first_wrong(fields_[i], tag_ + i, runs_);
+    });
   }
   [[nodiscard]] traffic moved() const override { return exchange_->moved(operation_); }
   [[nodiscard]] json collect_facts() override {
@@ -192,23 +174,9 @@ class field_measurement final : public exchange_measurement {
   [[nodiscard]] bool is_plain() const {
     return operation_ == halo_operation::exchange && shared_ == 0;
   }
-  [[nodiscard]] std::array<int, 3> all_shared() const { return {shared_, shared_, shared_}; }
   [[nodiscard]] block_check<T> check_of_block() const {
     return {blocks_, operation_, static_cast<std::size_t>(grid_.ranks().rank())};
   }
-  // A field in a std::vector, with the layout of class field.
-  field_view<T> in_own_memory(const std::array<std::size_t, 3>& extents) {
-    std::array<std::ptrdiff_t, 3> strides{};
-    std::ptrdiff_t cells = 1, first = 0;
-    for (int d = 0; d < 3; ++d) {
-      strides[d] = cells;
-      first += width_ * cells;
-      cells *= static_cast<std::ptrdiff_t>(extents[d]) + 2 * width_;
-    }
-    T* const memory = own_.emplace_back(static_cast<std::size_t>(cells)).data();
-    return {memory + first, extents, strides, width_, {.shared = all_shared()}};
-  }
-
   // Allocates a copy of the latest own memory on the device. Returns the address of `cell` there.
   std::byte* add_device_copy(const std::byte* cell) {
     driver_ = longshore::detail::installed_driver();
@@ -269,8 +237,7 @@ class contiguous_measurement final : public exchange_measurement {
       : exchange_measurement(team, levels),
         elements_(levels.at("contiguous").get<std::size_t>()),
         tag_(mix_bits(facts.seed)),
-        faces_(grid_, {.bytes = bytes_of_face(),
-                       .mode = from_name<halo_mode>(levels.at("mode").get<std::string>())}) {}
+        faces_(grid_, {.bytes = bytes_of_face(), .mode = level_of<halo_mode>(levels, "mode")}) {}
 
   void reset() override {
     ++tag_;

@@ -6,15 +6,14 @@
 #include "patterns/halo/placement_factors.hpp"
 #include "patterns/plan_measurement.hpp"
 
-#include <longshore/halo/cell_check.hpp>
 #include <longshore/halo/halo_exchange.hpp>
 #include <longshore/halo/mode.hpp>
 #include <longshore/halo/rank_grid.hpp>
 
 #include <fmt/core.h>
 
+#include <array>
 #include <cstddef>
-#include <cstdint>
 #include <cstdio>
 #include <memory>
 #include <optional>
@@ -27,12 +26,22 @@ namespace longshore::bench {
 // records had: exchange, cells, one block per rank.
 
 /// exchange, accumulate or assemble.
-[[nodiscard]] std::string operation_name(const variant& levels);
-[[nodiscard]] halo_operation operation_of(const variant& levels);
+[[nodiscard]] inline std::string operation_name(const variant& levels) {
+  return levels.value("operation", "exchange");
+}
+[[nodiscard]] inline halo_operation operation_of(const variant& levels) {
+  const auto name = operation_name(levels);
+  if (name == "accumulate") return halo_operation::accumulate;
+  return name == "assemble" ? halo_operation::assemble : halo_operation::exchange;
+}
 /// The layers that neighbouring blocks share: 1 for vertices, 0 for cells.
-[[nodiscard]] int shared_layers(const variant& levels);
+[[nodiscard]] inline int shared_layers(const variant& levels) {
+  return levels.value("centring", "cell") == "vertex" ? 1 : 0;
+}
 /// Boxes per rank, or 0 for one block per rank.
-[[nodiscard]] std::size_t boxes_per_rank(const variant& levels);
+[[nodiscard]] inline std::size_t boxes_per_rank(const variant& levels) {
+  return levels.value("boxes", std::size_t{0});
+}
 
 /// Collective. The figures of all measurements of the pattern, which are defined in
 /// docs/reference/figures.md.
@@ -59,19 +68,31 @@ class exchange_measurement : public plan_measurement {
   rank_grid grid_;
 };
 
-/// Whether all cells of all fields are right, interior and halo. Prints the first wrong cell. Field
-/// i was filled with tag + i.
-template <class T, class Fields>
-[[nodiscard]] bool cells_are_right(const Fields& fields, const domain_block& block,
-                                   std::uint64_t tag, const rank_grid& grid, halo_reach filled,
-                                   int width) {
-  for (std::size_t i = 0; i < fields.size(); ++i) {
-    const auto wrong = first_wrong_cell<T>(fields[i], block, tag + i, grid, filled, width);
-    if (!wrong) continue;
-    fmt::print(stderr, "longshore-bench: halo: field {}: {}\n", i, *wrong);
-    return false;
-  }
+/// Whether first_wrong(i) describes no wrong cell of field i, for all fields. Prints the first one.
+template <class FirstWrong>
+[[nodiscard]] bool fields_are_right(std::size_t fields, const FirstWrong& first_wrong) {
+  for (std::size_t i = 0; i < fields; ++i)
+    if (const std::optional<std::string> wrong = first_wrong(i)) {
+      fmt::print(stderr, "longshore-bench: halo: field {}: {}\n", i, *wrong);
+      return false;
+    }
   return true;
+}
+
+/// Adds a std::vector to `memories`. Returns a field in it, with the layout of class field.
+template <class T>
+[[nodiscard]] field_view<T> field_in(std::vector<std::vector<T>>& memories,
+                                     const std::array<std::size_t, 3>& extents, int width,
+                                     int shared) {
+  std::array<std::ptrdiff_t, 3> strides{};
+  std::ptrdiff_t cells = 1, first = 0;
+  for (int d = 0; d < 3; ++d) {
+    strides[d] = cells;
+    first += width * cells;
+    cells *= static_cast<std::ptrdiff_t>(extents[d]) + 2 * width;
+  }
+  T* const memory = memories.emplace_back(static_cast<std::size_t>(cells)).data();
+  return {memory + first, extents, strides, width, {.shared = {shared, shared, shared}}};
 }
 
 /// Why a variant cannot be measured in its language, or nothing. The default language is C++.

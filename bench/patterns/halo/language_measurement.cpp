@@ -59,7 +59,7 @@ class language_measurement final : public exchange_measurement {
  public:
   language_measurement(team& team, const variant& levels, const launch_facts& facts)
       : exchange_measurement(team, levels),
-        reach_(from_name<halo_reach>(levels.at("reach").get<std::string>())),
+        reach_(level_of<halo_reach>(levels, "reach")),
         width_(levels.at("halo").get<int>()),
         tag_(mix_bits(facts.seed)),
         language_(functions_of(language_of(levels))),
@@ -113,7 +113,9 @@ class language_measurement final : public exchange_measurement {
     // For algorithm auto, longshore_halo_algorithm() returns the chosen algorithm.
     const auto filled =
         filled_by(from_name<halo_algorithm>(longshore_halo_algorithm(plan_)), reach_);
-    return cells_are_right<T>(fields_, block_, tag_, grid_, filled, width_);
+    return fields_are_right(fields_.size(), [&](std::size_t i) {
+      return first_wrong_cell<T>(fields_[i], block_, tag_ + i, grid_, filled, width_);
+    });
   }
   [[nodiscard]] traffic moved() const override {
     longshore_traffic moved{};

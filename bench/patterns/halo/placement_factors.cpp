@@ -60,13 +60,11 @@ std::vector<factor> factors_of_levels() {
                                   level == "node" ? "the machine" : "the next outer level"),
                       1, max_ranks));
   }
-  factors.push_back(
-      {.name = "order",
-       .allowed = {"xyz", "xzy", "yxz", "yzx", "zxy", "zyx"},
-       .defaults = "",  // xyz
-       .help =
-           "placement levels: order of dimensions within each level, fastest first (default: xyz)",
-       .always_available = true});
+  constexpr bool always_available = true;
+  factors.push_back(word_factor(
+      "order", {"xyz", "xzy", "yxz", "yzx", "zxy", "zyx"}, "",
+      "placement levels: order of dimensions within each level, fastest first (default: xyz)",
+      always_available));
   return factors;
 }
 
@@ -94,9 +92,8 @@ void check_levels(const std::map<std::string, std::vector<json>>& requested) {
 }
 
 grid_options grid_of(const variant& levels) {
-  grid_options options{
-      .placement = from_name<grid_placement>(levels.at("placement").get<std::string>()),
-      .load = load_of(levels)};
+  grid_options options{.placement = level_of<grid_placement>(levels, "placement"),
+                       .load = load_of(levels)};
   const auto periodic = triple<int>(levels.at("periodic"));
   for (int d = 0; d < 3; ++d) options.load->periodic[d] = options.periodic[d] = periodic[d] != 0;
   if (levels.contains("grid")) options.ranks = triple<int>(levels.at("grid"));
@@ -142,7 +139,7 @@ json placement_facts(team& team, const placed_grid& grid, const grid_options& op
           {"crossing", by_level(locations.levels, crossing)},
           {"mpi_cart_crossing",
            by_level(locations.levels, count_crossing(team, cart, locations, load))},
-          {"note", locations.note.empty() ? json(nullptr) : json(locations.note)}};
+          {"note", text_or_null(locations.note)}};
 }
 
 }  // namespace longshore::bench

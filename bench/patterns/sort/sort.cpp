@@ -73,14 +73,14 @@ std::optional<std::string> why_not_here(const variant& levels, const launch_fact
         "keys of type {} with a payload of {} bytes are not built in: 8 bytes with uint32, 8 or 56 "
         "with uint64",
         type, levels.at("payload").get<long>());
-  const auto exchange = from_name<exchange_strategy>(levels.at("exchange").get<std::string>());
+  const auto exchange = level_of<exchange_strategy>(levels, "exchange");
   if (levels.at("stable") == "yes" && !is_deterministic(exchange))
     return fmt::format(
         "with exchange {} the order of incoming keys depends on the arrival of messages: no stable "
         "sort",
         name_of(exchange));
   return why_not(
-      exchange, from_name<exchange_order>(levels.at("order").get<std::string>()),
+      exchange, level_of<exchange_order>(levels, "order"),
       {.mpi = facts.transport == "mpi", .nodes = facts.nodes, .largest_node = facts.largest_node});
 }
 

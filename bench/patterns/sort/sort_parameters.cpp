@@ -38,8 +38,8 @@ std::uint64_t largest_max_key(const std::string& key_type) {
 
 bucket_options bucket_options_of(const variant& levels, const launch_facts& facts,
                                  std::uint64_t max_key, tasks& workers) {
-  return {.exchange = from_name<exchange_strategy>(levels.at("exchange").get<std::string>()),
-          .order = from_name<exchange_order>(levels.at("order").get<std::string>()),
+  return {.exchange = level_of<exchange_strategy>(levels, "exchange"),
+          .order = level_of<exchange_order>(levels, "order"),
           .max_key = max_key,
           .seed = facts.seed,
           .stable = levels.at("stable") == "yes",

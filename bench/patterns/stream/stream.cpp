@@ -46,7 +46,7 @@ bool is_bound() { return allowed_cpus().size() == 1; }
 stream_options options_of(const variant& levels) {
   const std::string touch = levels.contains("first_touch") ? levels.at("first_touch") : "";
   return {
-      .kernel = from_name<stream_kernel>(levels.at("kernel").get<std::string>()),
+      .kernel = level_of<stream_kernel>(levels, "kernel"),
       .stores = levels.at("stores") == "streaming" ? store_kind::streaming : store_kind::ordinary,
       .first_touch = touch.empty()         ? first_touch::automatic
                      : touch == "parallel" ? first_touch::parallel

@@ -1,5 +1,0 @@
-"""The error that ends a release."""
-
-
-class ReleaseError(Exception):
-    """The release cannot be made. The message says what to do."""
