@@ -5,7 +5,6 @@
 #include <longshore/core/error.hpp>
 #include <longshore/exchange/detail/agreement/learn_sources.hpp>
 #include <longshore/transport/agree_on_errors.hpp>
-#include <longshore/transport/detail/handshake_message.hpp>
 
 #include <algorithm>
 #include <exception>
@@ -76,7 +75,31 @@ std::vector<edit> edits_between(const index_list& before, const index_list& afte
   return edits;
 }
 
-void write_list(handshake_writer& writer, const index_list& before, const index_list& list) {
+std::vector<int> ranks_of(std::span<const ghost_link> links, int without) {
+  std::vector<int> ranks;
+  for (const auto& link : links)
+    if (link.rank != without) ranks.push_back(link.rank);
+  return ranks;
+}
+
+// Calls `step`. If `step` throws because of this rank's arguments or memory, returns that error
+// instead of throwing it. The ranks agree on it later.
+template <class Step>
+std::exception_ptr kept_error(const Step& step) {
+  try {
+    step();
+  } catch (const error& e) {
+    if (e.code() != errc::usage && e.code() != errc::out_of_memory) throw;
+    return std::current_exception();
+  } catch (const std::bad_alloc&) {
+    return std::current_exception();
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+void write_list(handshake_writer& writer, const index_list& list, const index_list& before) {
   const auto count = static_cast<std::uint32_t>(list.size());
   if (list.is_contiguous()) {
     writer.add(list_form::consecutive);
@@ -121,30 +144,6 @@ index_list read_list(handshake_reader& reader, const index_list& before) {
   }
   return index_list(std::move(list));
 }
-
-std::vector<int> ranks_of(std::span<const ghost_link> links, int without) {
-  std::vector<int> ranks;
-  for (const auto& link : links)
-    if (link.rank != without) ranks.push_back(link.rank);
-  return ranks;
-}
-
-// Calls `step`. If `step` throws because of this rank's arguments or memory, returns that error
-// instead of throwing it. The ranks agree on it later.
-template <class Step>
-std::exception_ptr kept_error(const Step& step) {
-  try {
-    step();
-  } catch (const error& e) {
-    if (e.code() != errc::usage && e.code() != errc::out_of_memory) throw;
-    return std::current_exception();
-  } catch (const std::bad_alloc&) {
-    return std::current_exception();
-  }
-  return nullptr;
-}
-
-}  // namespace
 
 const ghost_link* find_link(std::span<const ghost_link> links, int rank) {
   const auto link = std::lower_bound(links.begin(), links.end(), rank,
@@ -296,8 +295,8 @@ bool ghost_links::exchange_lists(const ghost_links* before, const std::exception
     const auto& old = link_before(true, peer);
     if (!(link.owned == old.owned && link.ghosts == old.ghosts)) {
       writer.reserve(2 * sizeof(edit) + (link.owned.size() + link.ghosts.size()) * 4);
-      write_list(writer, old.owned, link.owned);
-      write_list(writer, old.ghosts, link.ghosts);
+      write_list(writer, link.owned, old.owned);
+      write_list(writer, link.ghosts, old.ghosts);
     }
     messages.push_back(writer.take());
   }
