@@ -3,7 +3,6 @@
 #include <longshore/ghost/detail/ghost_links.hpp>
 
 #include <longshore/core/error.hpp>
-#include <longshore/exchange/detail/agreement/learn_sources.hpp>
 #include <longshore/transport/agree_on_errors.hpp>
 
 #include <algorithm>
@@ -12,6 +11,7 @@
 #include <iterator>
 #include <limits>
 #include <new>
+#include <set>
 #include <unordered_map>
 
 namespace longshore::detail {
@@ -180,13 +180,19 @@ ghost_links::ghost_links(const ghost_links& before, std::size_t ghosts, bool is_
   connect(&before, kept_error([&] { to_owners_ = links_of(locate_all()); }));
 }
 
-// Without channels, the lists themselves tell which ranks have ghosts of this rank's elements.
+// Without channels, the lists themselves tell which ranks have ghosts of this rank's elements. The
+// channels of graph `before` are kept if they reach the owners of all ranks.
 void ghost_links::connect(const ghost_links* before, const std::exception_ptr& error) {
   owners_ = ranks_of(to_owners_, ranks_.rank());
-  if (!messenger::has_channels(ranks_))
+  if (before == nullptr || !messenger::has_channels(ranks_)) {
     messenger_ = messenger::to(ranks_, owners_);
-  else
-    learn_neighbours(before);
+  } else if (!messenger_->reaches(owners_)) {
+    // A former owner must learn that it is no longer an owner.
+    std::set<int> destinations(owners_.begin(), owners_.end());
+    for (const auto* old : {&before->owners_, &before->readers_})
+      destinations.insert(old->begin(), old->end());
+    messenger_ = messenger::to(ranks_, std::vector(destinations.begin(), destinations.end()));
+  }
   const bool all_exist = exchange_lists(before, error);
   if (!messenger::has_channels(ranks_)) {
     std::vector<int> peers;
@@ -242,27 +248,6 @@ std::vector<ghost_link> ghost_links::links_of(std::span<const location> location
     first = end;
   }
   return links;
-}
-
-// Keeps the channels of graph `before` if they reach the owners of all ranks.
-void ghost_links::learn_neighbours(const ghost_links* before) {
-  if (before != nullptr) {
-    const auto known = messenger_->peers();
-    const bool is_known = std::includes(known.begin(), known.end(), owners_.begin(), owners_.end());
-    if (ranks_.allreduce_value<int>(is_known, reduction::min) != 0) return;
-  }
-  const auto sources = learn_sources(ranks_, owners_);
-  std::vector<int> peers;
-  std::set_union(owners_.begin(), owners_.end(), sources.begin(), sources.end(),
-                 std::back_inserter(peers));
-  // A former owner must learn that it is no longer an owner.
-  if (before != nullptr)
-    for (const auto* old : {&before->owners_, &before->readers_}) {
-      std::vector<int> all;
-      std::set_union(peers.begin(), peers.end(), old->begin(), old->end(), std::back_inserter(all));
-      peers = std::move(all);
-    }
-  messenger_ = std::make_shared<messenger>(ranks_, std::move(peers));
 }
 
 // Returns the number of elements of each rank, and then the number that each rank must have for the

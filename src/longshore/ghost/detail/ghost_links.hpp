@@ -53,7 +53,6 @@ class ghost_links {
 
  private:
   [[nodiscard]] std::vector<ghost_link> links_of(std::span<const location> locations) const;
-  void learn_neighbours(const ghost_links* before);
   void connect(const ghost_links* before, const std::exception_ptr& error);
   [[nodiscard]] agreed_numbers owned_and_needed() const;
   /// Returns true if it is known that all ghosts are elements of their owners.

@@ -106,8 +106,7 @@ std::unique_ptr<exchange_plan> make_accumulate_plan(const rank_grid& grid,
     memories.push_back({field_of_cells(field.memory, number)});
     setup.types.push_back(field.memory.type);
   }
-  std::vector<std::size_t> elements(fields.size(), 1);  // no field is empty
-  setup.memory = std::make_unique<plan_memory>(ranks, std::move(memories), std::move(elements));
+  setup.memory = std::make_unique<plan_memory>(ranks, memories);
   return std::make_unique<exchange_plan>(ranks, std::move(setup), std::move(arguments));
 }
 

@@ -184,8 +184,7 @@ plan_setup setup_of_rounds(const rank_grid& grid, halo_mode mode,
       memory.push_back(field_of_cells(fields[f], static_cast<int>(f)));
   }
   setup.programs = {program_of(grid, rounds, groups, is_mpi_mode(mode))};
-  setup.memory = std::make_unique<plan_memory>(grid.ranks(), std::move(memories),
-                                               std::vector<std::size_t>(groups.size(), 1));
+  setup.memory = std::make_unique<plan_memory>(grid.ranks(), memories);
   return setup;
 }
 

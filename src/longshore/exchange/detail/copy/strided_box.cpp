@@ -29,13 +29,6 @@ strided_box strided_box::contiguous_at(std::byte* memory) const noexcept {
   return packed;
 }
 
-bool strided_box::is_contiguous() const noexcept {
-  const auto packed = contiguous_at(first);
-  for (int d = 0; d < 3; ++d)
-    if (extents[d] > 1 && strides_bytes[d] != packed.strides_bytes[d]) return false;
-  return true;
-}
-
 // A dimension is joined with the level before it if, in both boxes, it begins where that level
 // ends: its stride is the stride of the level times the count of the level. The joined level then
 // has more steps of the same stride. Below the first level is the run, which has a length and no

@@ -22,8 +22,6 @@ struct strided_box {
   }
   /// A box of the same extents without gaps, at `memory`.
   [[nodiscard]] strided_box contiguous_at(std::byte* memory) const noexcept;
-  /// Whether the elements are in order without gaps.
-  [[nodiscard]] bool is_contiguous() const noexcept;
 };
 
 /// A second box that is copied together with a first one, run by run.
@@ -48,9 +46,6 @@ class strided_copy {
 
   /// Copies the box at `from` to the box at `to`. REQUIRES: the boxes do not overlap.
   void operator()(std::byte* to, const std::byte* from) const { kernels_.single(*this, to, from); }
-  [[nodiscard]] std::size_t size_bytes() const noexcept {
-    return run_bytes_ * counts_[0] * counts_[1] * counts_[2];
-  }
   /// The number of contiguous runs.
   [[nodiscard]] std::size_t run_count() const noexcept {
     return counts_[0] * counts_[1] * counts_[2];
@@ -87,9 +82,7 @@ class strided_copy {
     return counts_[1] > 1 && has_short_runs();
   }
   /// Whether the copy is one contiguous run, and so one memcpy.
-  [[nodiscard]] bool is_one_run() const noexcept {
-    return counts_[0] * counts_[1] * counts_[2] == 1;
-  }
+  [[nodiscard]] bool is_one_run() const noexcept { return run_count() == 1; }
 
  private:
   static constexpr std::size_t longest_short_run = 64;
