@@ -4,6 +4,7 @@
 
 #include <longshore/boxes/detail/box_plan.hpp>
 #include <longshore/core/error.hpp>
+#include <longshore/exchange/detail/plan_parts.hpp>
 
 #include <algorithm>
 #include <array>

@@ -28,8 +28,15 @@ void field_exchange::start(field_operation operation, std::span<const combine_op
   (updates_ ? updates_ : accumulates_).check_team();
   if (running_ != nullptr)
     fail(errc::usage, "{} was started {}: call wait() in between", words_->exchange, words_->twice);
-  auto& plan = parts_.plan_of(*this, part, [&] { return make_part(part); });
-  running_ = &plan.run(operation, operations, stream);
+  running_ = &plan_of(part).run(operation, operations, stream);
+}
+
+field_exchange& field_exchange::plan_of(const exchange_part& part) {
+  if (part.fields.empty() && !part.width) return *this;
+  for (const auto& made : parts_)
+    if (made.part == part) return *made.plan;
+  parts_.push_back({part, make_part(part)});
+  return *parts_.back().plan;
 }
 
 // Starts an operation, and returns the plan that runs it.
@@ -96,7 +103,7 @@ exchange_transfers field_exchange::transfers() const {
 std::size_t field_exchange::memory_of_plans() const {
   std::size_t bytes =
       (updates_ ? updates_->memory_bytes() : 0) + (accumulates_ ? accumulates_->memory_bytes() : 0);
-  parts_.for_each([&](const field_exchange& part) { bytes += part.memory_of_plans(); });
+  for (const auto& made : parts_) bytes += made.plan->memory_of_plans();
   return bytes;
 }
 

@@ -3,7 +3,6 @@
 
 #include <longshore/device/stream.hpp>
 #include <longshore/exchange/combine_op.hpp>
-#include <longshore/exchange/detail/plan_parts.hpp>
 #include <longshore/exchange/exchange_part.hpp>
 #include <longshore/exchange/transfers.hpp>
 #include <longshore/transport/detail/team_bound.hpp>
@@ -13,6 +12,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <vector>
 
 namespace longshore {
 
@@ -84,8 +84,15 @@ class field_exchange {
                              std::span<const combine_op> operations,
                              std::optional<device_stream> stream);
 
+  // The plan of a part. It is this plan, or is made by the first call with the part.
+  [[nodiscard]] field_exchange& plan_of(const exchange_part& part);
+
+  struct made_part {
+    exchange_part part;
+    std::unique_ptr<field_exchange> plan;
+  };
   const detail::exchange_words* words_;
-  detail::plan_parts<field_exchange> parts_;
+  std::vector<made_part> parts_;
   detail::exchange_plan* running_ = nullptr;  // of this plan or of a part
 };
 

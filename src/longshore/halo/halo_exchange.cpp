@@ -3,6 +3,7 @@
 #include <longshore/halo/halo_exchange.hpp>
 
 #include <longshore/core/error.hpp>
+#include <longshore/exchange/detail/plan_parts.hpp>
 #include <longshore/halo/detail/accumulate_plan.hpp>
 #include <longshore/halo/detail/algorithms/plan_rounds.hpp>
 #include <longshore/halo/detail/grid_handshake.hpp>

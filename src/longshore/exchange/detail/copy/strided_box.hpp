@@ -97,10 +97,8 @@ class strided_copy {
   static kernels kernels_for(std::size_t run_bytes, copy_stores stores);
   template <class CopyRow>
   void for_each_row(std::byte* to, const std::byte* from, const CopyRow& copy_row) const;
-  template <std::size_t Length>
+  template <std::size_t Length, copy_stores Stores = copy_stores::ordinary>
   static void copy_runs(const strided_copy& copy, std::byte* to, const std::byte* from);
-  template <std::size_t Length>
-  static void stream_runs(const strided_copy& copy, std::byte* to, const std::byte* from);
   template <std::size_t Length>
   static void copy_pairs(const strided_copy& copy, std::byte* to, const std::byte* from,
                          const second_box& second);
