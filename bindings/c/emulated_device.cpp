@@ -13,7 +13,7 @@
 
 namespace {
 
-longshore::testing::emulated_devices devices(2);
+longshore::testing::emulated_devices devices;
 const longshore::detail::device_installation installed(devices);
 std::mutex kept_mutex;
 std::vector<std::shared_ptr<void>> kept;

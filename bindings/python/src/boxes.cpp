@@ -176,11 +176,8 @@ void start_update(const rank_boxes& self, nb::handle fields, nb::handle width, n
   plan.start([&](box_exchange& halos) { halos.start_update(part, on); });
 }
 
-using start_of_plan = void (box_exchange::*)(std::span<const combine_op> operations,
-                                             const exchange_part& part,
-                                             std::optional<device_stream> stream);
-
-template <start_of_plan Start>
+// `Start` is a member of the plan.
+template <auto Start>
 void start_combining(const rank_boxes& self, nb::handle op, nb::handle fields, nb::handle width,
                      nb::handle stream) {
   kept_exchange& plan = self.plan();

@@ -15,7 +15,6 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 
-#include <span>
 #include <string>
 #include <vector>
 
@@ -104,10 +103,8 @@ void start_update(rank_ghost& self, nb::handle fields, nb::handle stream) {
   plan.start([&](ghost_exchange& ghosts) { ghosts.start_update(on); });
 }
 
-using start_of_plan = void (ghost_exchange::*)(std::span<const combine_op> operations,
-                                               std::optional<device_stream> stream);
-
-template <start_of_plan Start>
+// `Start` is a member of the plan.
+template <auto Start>
 void start_combining(const rank_ghost& self, nb::handle op, nb::handle stream) {
   ghost_plan_of_fields& plan = self.plan();
   std::vector<element_content> contents;

@@ -3,6 +3,7 @@
 #include <longshore/boxes/box_copy.hpp>
 #include <longshore/boxes/box_exchange.hpp>
 #include <longshore/exchange/caches_test.hpp>
+#include <longshore/exchange/detail/plan_parts.hpp>
 
 #include <longshore/core/error.hpp>
 #include <longshore/core/random.hpp>

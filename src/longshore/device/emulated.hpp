@@ -25,8 +25,7 @@ namespace longshore::testing {
 class emulated_devices final : public detail::device_driver {
  public:
   /// `see_each_other` tells whether devices can read each other's memory.
-  explicit emulated_devices(int devices = 1, bool see_each_other = true)
-      : devices_(devices), see_each_other_(see_each_other) {}
+  explicit emulated_devices(bool see_each_other = true) : see_each_other_(see_each_other) {}
   ~emulated_devices() override;
 
   /// For tests. Chooses the device of the calling thread.
@@ -127,7 +126,6 @@ class emulated_devices final : public detail::device_driver {
   void run(work_queue& stream, std::uint64_t position);
   void run_shared_work();
 
-  const int devices_;
   const bool see_each_other_;
   mutable std::recursive_mutex mutex_;
   std::map<const std::byte*, allocation> allocations_;

@@ -41,7 +41,7 @@ class EmulatedDevice : public ::testing::Test {
     return made;
   }
 
-  emulated_devices devices{2, false};
+  emulated_devices devices{false};
   std::shared_ptr<void> stream = devices.make_stream(0), other = devices.make_stream(0);
   std::shared_ptr<int> a = numbers(0, 4, 1), b = numbers(0, 4, 10);
 };

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <type_traits>
 #include <typeinfo>
 
@@ -168,6 +169,24 @@ class combine_op {
   const std::type_info* type_ = nullptr;  // of a function; null for elements of any type
   detail::batch_function loop_ = nullptr;
   std::shared_ptr<const void> state_;
+};
+
+/// The operation of a call for all fields, or a list with one operation per field, which is not
+/// copied.
+class combine_ops {
+ public:
+  template <std::convertible_to<combine_op> Operation>
+  combine_ops(const Operation& one) : one_(one), all_(&*one_, 1) {}  // implicit: an argument is
+  template <std::convertible_to<std::span<const combine_op>> List>   // one operation or a list
+  combine_ops(const List& list) : all_(list) {}
+  combine_ops(const combine_ops&) = delete;
+  combine_ops& operator=(const combine_ops&) = delete;
+
+  [[nodiscard]] std::span<const combine_op> all() const noexcept { return all_; }
+
+ private:
+  std::optional<combine_op> one_;
+  std::span<const combine_op> all_;
 };
 
 }  // namespace longshore

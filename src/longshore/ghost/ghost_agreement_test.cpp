@@ -109,17 +109,17 @@ TEST(GhostAgreement, signals_return_to_the_pool_and_are_zero_again) {
   spmd([](team& team) {
     detail::signal_pool pool;
     auto first = pool.take(team, 3), second = pool.take(team, 500);
-    auto* const place = first.data();
-    EXPECT_TRUE(second.data() + 500 <= place || place + 3 <= second.data());
+    auto* const place = first.get();
+    EXPECT_TRUE(second.get() + 500 <= place || place + 3 <= second.get());
     place[2].ready = 7;
     first = {};
     const auto again = pool.take(team, 3);
-    EXPECT_EQ(again.data(), place);
+    EXPECT_EQ(again.get(), place);
     EXPECT_EQ(place[2].ready, 0u);
     auto abandoned = pool.take(team, 1);
-    auto* const lost = abandoned.data();
-    abandoned.abandon();
-    EXPECT_NE(pool.take(team, 1).data(), lost);
+    auto* const lost = abandoned.get();
+    (void)abandoned.release();
+    EXPECT_NE(pool.take(team, 1).get(), lost);
   });
 }
 

@@ -105,21 +105,13 @@ void ghost_exchange::start(std::initializer_list<ghost_operation> programs,
 void ghost_exchange::start_update(std::optional<device_stream> stream) {
   start({ghost_operation::update}, {}, stream);
 }
-void ghost_exchange::start_accumulate(std::span<const combine_op> operations,
+void ghost_exchange::start_accumulate(const combine_ops& operations,
                                       std::optional<device_stream> stream) {
-  start({ghost_operation::accumulate}, operations, stream);
+  start({ghost_operation::accumulate}, operations.all(), stream);
 }
-void ghost_exchange::start_accumulate(const combine_op& operation,
-                                      std::optional<device_stream> stream) {
-  start_accumulate({&operation, 1}, stream);
-}
-void ghost_exchange::start_assemble(std::span<const combine_op> operations,
+void ghost_exchange::start_assemble(const combine_ops& operations,
                                     std::optional<device_stream> stream) {
-  start({ghost_operation::accumulate, ghost_operation::update}, operations, stream);
-}
-void ghost_exchange::start_assemble(const combine_op& operation,
-                                    std::optional<device_stream> stream) {
-  start_assemble({&operation, 1}, stream);
+  start({ghost_operation::accumulate, ghost_operation::update}, operations.all(), stream);
 }
 bool ghost_exchange::test() { return made_plan().test(); }
 void ghost_exchange::wait(std::optional<device_stream> stream) { made_plan().wait(stream); }
@@ -127,13 +119,11 @@ void ghost_exchange::update() {
   start_update();
   wait();
 }
-void ghost_exchange::accumulate(const combine_op& operation) { accumulate({&operation, 1}); }
-void ghost_exchange::accumulate(std::span<const combine_op> operations) {
+void ghost_exchange::accumulate(const combine_ops& operations) {
   start_accumulate(operations);
   wait();
 }
-void ghost_exchange::assemble(const combine_op& operation) { assemble({&operation, 1}); }
-void ghost_exchange::assemble(std::span<const combine_op> operations) {
+void ghost_exchange::assemble(const combine_ops& operations) {
   start_assemble(operations);
   wait();
 }

@@ -89,11 +89,6 @@ class ghost_exchange {
   /// Begins to copy the elements to their ghosts. Until wait() returns or test() is true, owned
   /// elements must not be written, and ghosts must not be read or written. Throws errc::usage if
   /// the plan is in flight, or if it was made without this operation.
-  ///
-  /// Fields in device memory (docs/guides/devices.md) are read and written after the work that
-  /// `stream` has now. Without a stream, their values are complete when the call begins. Throws
-  /// errc::usage for a stream of another device, and for a stream if the fields lie in memory of
-  /// the host.
   void start_update(std::optional<device_stream> stream = {});
   /// Begins to combine each element with all its ghosts: element = op(element, ghost). Ghosts are
   /// combined one after another, in the order of their ranks, and within a rank in the order of its
@@ -103,29 +98,19 @@ class ghost_exchange {
   ///
   /// All ranks pass the same operation: one for all fields, or one per field. Throws errc::usage if
   /// a field's type does not have the operation, and in the cases of start_update().
-  void start_accumulate(const combine_op& operation, std::optional<device_stream> stream = {});
-  void start_accumulate(std::span<const combine_op> operations,
-                        std::optional<device_stream> stream = {});
+  void start_accumulate(const combine_ops& operations, std::optional<device_stream> stream = {});
   /// Begins an accumulate, and then an update: each element and all its ghosts get the same value,
   /// bit by bit. In between, no rank waits for all ranks. The rules of both operations hold. Throws
   /// in the cases of both.
-  void start_assemble(const combine_op& operation, std::optional<device_stream> stream = {});
-  void start_assemble(std::span<const combine_op> operations,
-                      std::optional<device_stream> stream = {});
+  void start_assemble(const combine_ops& operations, std::optional<device_stream> stream = {});
   /// Continues the operation as far as possible without blocking. Returns whether it is complete.
   [[nodiscard]] bool test();
   /// Returns when the operation is complete on this rank, and its memory may be used again. Throws
   /// errc::usage if no operation was started.
-  ///
-  /// With a stream, for fields in device memory: returns when all messages of this rank have arrived.
-  /// Work that is then appended to the stream begins after the operation. If no message passes
-  /// through the host, the call waits for no work of the device.
   void wait(std::optional<device_stream> stream = {});
   void update();
-  void accumulate(const combine_op& operation);
-  void accumulate(std::span<const combine_op> operations);
-  void assemble(const combine_op& operation);
-  void assemble(std::span<const combine_op> operations);
+  void accumulate(const combine_ops& operations);
+  void assemble(const combine_ops& operations);
 
   /// Local, but collective if the plan has no memory yet. Binds the plan to other fields of the same
   /// types, and with the same places, such as vectors that a program allocates anew. Neighbours that

@@ -6,11 +6,7 @@ namespace longshore {
 std::vector<halo_direction> face_directions(int dimensions) {
   std::vector<halo_direction> faces;
   for (int d = dimensions - 1; d >= 0; --d)
-    for (const int step : {-1, +1}) {
-      halo_direction direction;
-      direction.step[d] = step;
-      faces.push_back(direction);
-    }
+    for (const auto& direction : directions_along(d)) faces.push_back(direction);
   return faces;
 }
 

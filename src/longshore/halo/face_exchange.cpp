@@ -62,8 +62,7 @@ face_exchange::face_exchange(const rank_grid& grid, const face_options& options)
   detail::rank_memories memories{{{send_.data(), 1, 1}}, {{receive_.data(), 1, 1}}};
   memories[0][0].holder = std::make_shared<const detail::memory_holder>(
       detail::memory_holder{send_.handle(), send_.lifetime()});
-  setup.memory = std::make_unique<detail::plan_memory>(grid.ranks(), std::move(memories),
-                                                       std::vector<std::size_t>{1, 1});
+  setup.memory = std::make_unique<detail::plan_memory>(grid.ranks(), memories);
   plan_ = {
       grid.ranks(), "an exchange of faces",
       std::make_unique<detail::exchange_plan>(grid.ranks(), std::move(setup), std::move(possible))};

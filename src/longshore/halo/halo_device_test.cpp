@@ -19,7 +19,7 @@ using testing::spmd;
 using testing::synchronise;
 using testing::text_of;
 
-emulated_devices blind_devices(8, false);
+emulated_devices blind_devices(false);
 
 // A field with a halo of 1 in both memories.
 template <class T>

@@ -3,6 +3,7 @@
 #include <longshore/halo/halo_exchange.hpp>
 
 #include <longshore/core/error.hpp>
+#include <longshore/exchange/detail/plan_parts.hpp>
 #include <longshore/halo/detail/accumulate_plan.hpp>
 #include <longshore/halo/detail/algorithms/plan_rounds.hpp>
 #include <longshore/halo/detail/grid_handshake.hpp>
@@ -12,11 +13,13 @@
 
 #include <fmt/core.h>
 
-#include <array>
 #include <string>
 
 namespace longshore {
 namespace {
+
+constexpr detail::exchange_words words{"a halo plan", "a halo exchange", "twice",
+                                       "call start() first"};
 
 // Checks a field along one dimension. A side without a neighbour needs no halo.
 void check_dimension(const rank_grid& grid, const detail::exchanged_field& field, std::size_t index,
@@ -95,7 +98,7 @@ common_arguments arguments_of(const rank_grid& grid, const halo_options& options
 
 halo_exchange::halo_exchange(const rank_grid& grid, const halo_options& options,
                              const std::vector<field_memory>& fields)
-    : grid_(grid), options_(options), fields_(fields) {
+    : field_exchange(words), grid_(grid), options_(options), fields_(fields) {
   std::vector<detail::exchanged_field> exchanged;
   detail::learned_fields known;
   const auto learn = [&](std::span<std::int64_t> numbers) {
@@ -136,131 +139,42 @@ halo_exchange::halo_exchange(const rank_grid& grid, const halo_options& options,
   });
   auto setup = detail::setup_of_rounds(grid, options.mode, rounds, fields, groups);
   setup.workers = options.workers;
-  plan_ = {
-      grid.ranks(), "a halo plan",
+  updates_ = {
+      grid.ranks(), words.plan,
       std::make_unique<detail::exchange_plan>(grid.ranks(), std::move(setup), std::move(messages))};
 }
 
-halo_exchange::halo_exchange() = default;
+halo_exchange::halo_exchange() : field_exchange(words) {}
 halo_exchange::~halo_exchange() = default;
 halo_exchange::halo_exchange(halo_exchange&& other) noexcept = default;
 halo_exchange& halo_exchange::operator=(halo_exchange&& other) noexcept = default;
 
-detail::exchange_plan& halo_exchange::made_plan() const {
-  plan_.check_made("a halo plan");
-  return *plan_;
+std::unique_ptr<field_exchange> halo_exchange::make_part(const exchange_part& part) {
+  std::vector<field_memory> fields;
+  for (const auto f : detail::agree_on_part(grid_->ranks(), words.plan, part, fields_.size())) {
+    auto& field = fields.emplace_back(fields_[f]);
+    field.widths = detail::narrower(options_.width.value_or(field.widths), part);
+  }
+  auto options = options_;
+  options.algorithm = algorithm_;
+  options.width = {};
+  return std::make_unique<halo_exchange>(*grid_, options, fields);
 }
 
-halo_exchange& halo_exchange::plan_of(const exchange_part& part) {
-  return parts_.plan_of(*this, part, [&] {
-    std::vector<field_memory> fields;
-    for (const auto f :
-         detail::agree_on_part(grid_->ranks(), "a halo plan", part, fields_.size())) {
-      auto& field = fields.emplace_back(fields_[f]);
-      field.widths = detail::narrower(options_.width.value_or(field.widths), part);
-    }
-    auto options = options_;
-    options.algorithm = algorithm_;
-    options.width = {};
-    return std::make_unique<halo_exchange>(*grid_, options, fields);
-  });
-}
-
-void halo_exchange::start(halo_operation operation, std::span<const combine_op> operations,
-                          const exchange_part& part, std::optional<device_stream> stream) {
-  (void)made_plan();
-  plan_.check_team();
-  if (running_ != nullptr)
-    fail(errc::usage, "a halo exchange was started twice: call wait() in between");
-  running_ = &plan_of(part).run(operation, operations, stream);
+void halo_exchange::make_accumulates() {
+  accumulates_ = {
+      grid_->ranks(), words.plan,
+      detail::make_accumulate_plan(*grid_, exchanged_fields(*grid_, options_.width, fields_),
+                                   filled_by(algorithm_, options_.reach), options_.mode)};
 }
 
 void halo_exchange::start(const exchange_part& part, std::optional<device_stream> stream) {
-  start(halo_operation::exchange, {}, part, stream);
+  field_exchange::start(detail::field_operation::update, {}, part, stream);
 }
 void halo_exchange::start(device_stream stream) { start({}, stream); }
-void halo_exchange::start_accumulate(const combine_op& operation, const exchange_part& part,
-                                     std::optional<device_stream> stream) {
-  start_accumulate({&operation, 1}, part, stream);
-}
-void halo_exchange::start_accumulate(std::span<const combine_op> operations,
-                                     const exchange_part& part,
-                                     std::optional<device_stream> stream) {
-  start(halo_operation::accumulate, operations, part, stream);
-}
-void halo_exchange::start_assemble(const combine_op& operation, const exchange_part& part,
-                                   std::optional<device_stream> stream) {
-  start_assemble({&operation, 1}, part, stream);
-}
-void halo_exchange::start_assemble(std::span<const combine_op> operations,
-                                   const exchange_part& part, std::optional<device_stream> stream) {
-  start(halo_operation::assemble, operations, part, stream);
-}
-
 void halo_exchange::exchange(const exchange_part& part) {
   start(part);
   wait();
 }
-void halo_exchange::accumulate(const combine_op& operation, const exchange_part& part) {
-  accumulate({&operation, 1}, part);
-}
-void halo_exchange::accumulate(std::span<const combine_op> operations, const exchange_part& part) {
-  start_accumulate(operations, part);
-  wait();
-}
-void halo_exchange::assemble(const combine_op& operation, const exchange_part& part) {
-  assemble({&operation, 1}, part);
-}
-void halo_exchange::assemble(std::span<const combine_op> operations, const exchange_part& part) {
-  start_assemble(operations, part);
-  wait();
-}
-
-// Starts an operation, and returns the plan that runs it.
-detail::exchange_plan& halo_exchange::run(halo_operation operation,
-                                          std::span<const combine_op> operations,
-                                          std::optional<device_stream> stream) {
-  using detail::program_accumulate, detail::program_update;
-  if (operation == halo_operation::exchange) {
-    plan_->start(std::array{std::size_t{0}}, {}, stream);
-    return *plan_;
-  }
-  if (!accumulate_plan_)
-    accumulate_plan_ = {
-        grid_->ranks(), "a halo plan",
-        detail::make_accumulate_plan(*grid_, exchanged_fields(*grid_, options_.width, fields_),
-                                     filled_by(algorithm_, options_.reach), options_.mode)};
-  constexpr std::array<std::size_t, 2> programs{program_accumulate, program_update};
-  const bool is_assemble = operation == halo_operation::assemble;
-  accumulate_plan_->start(std::span(programs).first(is_assemble ? 2 : 1), operations, stream);
-  return *accumulate_plan_;
-}
-
-bool halo_exchange::test() {
-  (void)made_plan();
-  if (running_ != nullptr && !running_->test()) return false;
-  running_ = nullptr;
-  return true;
-}
-
-void halo_exchange::wait(std::optional<device_stream> stream) {
-  (void)made_plan();
-  if (running_ == nullptr)
-    fail(errc::usage, "wait() on a halo exchange that was not started: call start() first");
-  running_->wait(stream);
-  running_ = nullptr;
-}
-
-traffic halo_exchange::moved(halo_operation operation) const {
-  if (operation == halo_operation::exchange) return made_plan().moved(0);
-  (void)made_plan();
-  if (!accumulate_plan_) return {};
-  traffic total = accumulate_plan_->moved(detail::program_accumulate);
-  if (operation == halo_operation::assemble)
-    total += accumulate_plan_->moved(detail::program_update);
-  return total;
-}
-
-exchange_transfers halo_exchange::transfers() const { return made_plan().transfers(0); }
 
 }  // namespace longshore

@@ -9,29 +9,18 @@
 //     halos.accumulate(longshore::op::add{});                    // halo cells to their owners
 #pragma once
 
-#include <longshore/device/stream.hpp>
-#include <longshore/exchange/combine_op.hpp>
-#include <longshore/exchange/detail/plan_parts.hpp>
-#include <longshore/exchange/exchange_part.hpp>
-#include <longshore/exchange/transfers.hpp>
+#include <longshore/exchange/field_exchange.hpp>
 #include <longshore/halo/algorithm.hpp>
 #include <longshore/halo/field.hpp>
 #include <longshore/halo/mode.hpp>
 #include <longshore/halo/rank_grid.hpp>
 #include <longshore/machine/tasks.hpp>
-#include <longshore/transport/detail/team_bound.hpp>
-#include <longshore/transport/traffic.hpp>
 
 #include <memory>
 #include <optional>
-#include <span>
 #include <vector>
 
 namespace longshore {
-
-namespace detail {
-class exchange_plan;
-}
 
 struct halo_options {
   /// The number of halo cells to fill on each side of every field. By default all halo cells of a
@@ -55,13 +44,21 @@ enum class halo_operation {
 
 /// A plan of an exchange. Any number of plans may exist and be in flight together. Destroying a
 /// plan is collective, and not allowed while the plan is in flight. Movable.
-class halo_exchange {
+///
+/// The owner of a cell is the block of which it is an interior cell. If blocks share a layer, the
+/// block on the low side owns the layer, and the cells of the other block are copies, like halo
+/// cells. An accumulate combines copies in the order of their ranks, and those of one rank in the
+/// order of the sides of its block. Halo cells beyond `reach` of the options are not combined. Modes
+/// that are MPI calls use MPI_Isend and MPI_Irecv for it, except for persistent and neighbor. All
+/// ranks throw errc::usage if a block has fewer cells than the wider halo plus twice the shared
+/// layers.
+class halo_exchange final : public field_exchange {
  public:
   /// An empty plan, to which a plan can be assigned. Its operations throw errc::usage, like those of
   /// a plan that was moved from.
   halo_exchange();
   /// Whether this is a plan, and not empty.
-  explicit operator bool() const noexcept { return static_cast<bool>(plan_); }
+  explicit operator bool() const noexcept { return static_cast<bool>(updates_); }
   /// Collective. All ranks pass the same grid, algorithm, mode and reach, and fields of the same
   /// types in the same order; otherwise all ranks throw errc::usage. Blocks that are neighbours
   /// along one dimension must have equal extents along the others. The memory of the fields must
@@ -82,7 +79,7 @@ class halo_exchange {
   /// Like the constructor above, for fields whose element types are not known at compile time.
   halo_exchange(const rank_grid& grid, const halo_options& options,
                 const std::vector<field_memory>& fields);
-  ~halo_exchange();
+  ~halo_exchange() override;
   halo_exchange(halo_exchange&& other) noexcept;
   halo_exchange& operator=(halo_exchange&& other) noexcept;
 
@@ -91,61 +88,15 @@ class halo_exchange {
   /// blocking MPI calls block here. Throws errc::usage if an exchange is in flight.
   ///
   /// A part takes some of the fields, or fewer halo cells.
-  ///
-  /// Fields in device memory (docs/guides/devices.md) are read and written after the work that
-  /// `stream` has now. Without a stream, their cells are complete when the call begins. Throws
-  /// errc::usage for a stream of another device, and for a stream if the fields lie in memory of
-  /// the host.
   void start(const exchange_part& part = {}, std::optional<device_stream> stream = {});
   void start(device_stream stream);
-  /// Continues the exchange as far as possible without blocking. Returns whether it is complete.
-  [[nodiscard]] bool test();
-  /// Returns when the halo of this rank is filled and its interior may be written. Throws
-  /// errc::usage if no exchange was started.
-  ///
-  /// With a stream, for fields in device memory: returns when all messages of this rank have arrived.
-  /// Work that is then appended to the stream begins after the exchange. If no message passes
-  /// through the host, the call waits for no work of the device.
-  void wait(std::optional<device_stream> stream = {});
   void exchange(const exchange_part& part = {});
-
-  /// Begins to combine copies of cells into the cells of their owners: cell = op(cell, copy). The
-  /// owner of a cell is the block of which it is an interior cell. If blocks share a layer, the
-  /// block on the low side owns the layer, and the cells of the other block are copies, like halo
-  /// cells. Copies are combined one after another in the order of their ranks, and those of one
-  /// rank in the order of the sides of its block. So the bits of the result do not depend on the
-  /// algorithm, the mode, the nodes or timing. Copies keep their values.
-  ///
-  /// Halo cells beyond `reach` of the options are not combined. Until wait() returns or test() is
-  /// true, no cell of the fields within a halo width of a border of the block may be read or
-  /// written.
-  ///
-  /// All ranks pass the same operation: one for all fields, or one per field of the part. The first
-  /// call of start_accumulate() or start_assemble() is collective: it makes the plan of both, in which
-  /// each neighbour gets one message. Modes that are MPI calls use MPI_Isend and MPI_Irecv, except for
-  /// persistent and neighbor. Throws errc::usage on all ranks if a block has fewer cells than the
-  /// wider halo plus twice the shared layers; throws errc::usage if a field's type does not have
-  /// the operation.
-  void start_accumulate(const combine_op& operation, const exchange_part& part = {},
-                        std::optional<device_stream> stream = {});
-  void start_accumulate(std::span<const combine_op> operations, const exchange_part& part = {},
-                        std::optional<device_stream> stream = {});
-  /// Begins an accumulate, and then gives the value of each cell to all its copies, in the halo and
-  /// in shared layers. So a cell has the same bits on all ranks. Throws like start_accumulate().
-  void start_assemble(const combine_op& operation, const exchange_part& part = {},
-                      std::optional<device_stream> stream = {});
-  void start_assemble(std::span<const combine_op> operations, const exchange_part& part = {},
-                      std::optional<device_stream> stream = {});
-  void accumulate(const combine_op& operation, const exchange_part& part = {});
-  void accumulate(std::span<const combine_op> operations, const exchange_part& part = {});
-  void assemble(const combine_op& operation, const exchange_part& part = {});
-  void assemble(std::span<const combine_op> operations, const exchange_part& part = {});
 
   /// The traffic of this rank in one operation. Payload counts the values that this rank gives to
   /// others and to itself. Before the first accumulate or assemble, the traffic of both is 0.
-  [[nodiscard]] traffic moved(halo_operation operation = halo_operation::exchange) const;
-  /// The payload of this rank in one exchange, split by the way in which it moves.
-  [[nodiscard]] exchange_transfers transfers() const;
+  [[nodiscard]] traffic moved(halo_operation operation = halo_operation::exchange) const {
+    return field_exchange::moved(static_cast<detail::field_operation>(operation));
+  }
   /// The algorithm of the plan. With option `automatic`, it is the chosen algorithm.
   [[nodiscard]] halo_algorithm algorithm() const noexcept { return algorithm_; }
   /// The farthest halo cells that the algorithm of the plan fills for options.reach (filled_by).
@@ -154,22 +105,14 @@ class halo_exchange {
   [[nodiscard]] std::size_t rounds() const noexcept { return rounds_between_ranks_; }
 
  private:
-  void start(halo_operation operation, std::span<const combine_op> operations,
-             const exchange_part& part, std::optional<device_stream> stream);
-  [[nodiscard]] detail::exchange_plan& made_plan() const;
-  detail::exchange_plan& run(halo_operation operation, std::span<const combine_op> operations,
-                             std::optional<device_stream> stream);
-  halo_exchange& plan_of(const exchange_part& part);
+  void make_accumulates() override;
+  [[nodiscard]] std::unique_ptr<field_exchange> make_part(const exchange_part& part) override;
 
   std::optional<rank_grid> grid_;
   halo_options options_;
   std::vector<field_memory> fields_;
   halo_algorithm algorithm_ = halo_algorithm::standard;
-  detail::team_bound<detail::exchange_plan> plan_;
   std::size_t rounds_between_ranks_ = 0;
-  detail::team_bound<detail::exchange_plan> accumulate_plan_;  // null until the first accumulate
-  detail::plan_parts<halo_exchange> parts_;
-  detail::exchange_plan* running_ = nullptr;  // of this plan or of a part
 };
 
 }  // namespace longshore

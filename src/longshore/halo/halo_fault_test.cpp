@@ -17,7 +17,6 @@
 namespace longshore {
 namespace {
 
-using detail::strided_box;
 using testing::spmd;
 
 constexpr int halo = 2;
@@ -50,30 +49,24 @@ std::vector<detail::halo_round> rounds_of(halo_algorithm algorithm, const rank_g
   return detail::plan_rounds(algorithm, {grid, std::span(&part, 1), known.of_rank});
 }
 
-// Moves boxes by a distance. Boxes of neighbours have no base address, so this computes with
-// integers.
-void move(std::vector<strided_box>& boxes, std::intptr_t bytes) {
-  for (auto& box : boxes)
-    box.first = reinterpret_cast<std::byte*>(reinterpret_cast<std::intptr_t>(box.first) + bytes);
+// Returns a message as the rank at its other end sees it.
+detail::halo_message seen_from_there(detail::halo_message message) {
+  for (auto& part : message.parts) std::swap(part.here, part.there);
+  return message;
 }
 
 // Puts a fault into a round, and the same fault into what the receivers know of their senders.
 void put(const std::function<void(detail::halo_round&)>& fault, detail::halo_round& round) {
-  constexpr std::intptr_t base = std::intptr_t{1} << 40;
   auto senders = round;
   for (std::size_t i = 0; i < round.size(); ++i) {
-    senders[i].outgoing.parts = round[i].incoming.peer_parts;
-    senders[i].incoming.parts = round[i].outgoing.peer_parts;
-    move(senders[i].outgoing.parts, base);
-    move(senders[i].incoming.parts, base);
+    senders[i].outgoing = seen_from_there(round[i].incoming);
+    senders[i].incoming = seen_from_there(round[i].outgoing);
   }
   fault(senders);
   fault(round);
-  for (std::size_t i = 0; i < round.size(); ++i) {
-    if (!round[i].incoming.exists()) continue;
-    round[i].incoming.peer_parts = senders[i].outgoing.parts;
-    move(round[i].incoming.peer_parts, -base);
-  }
+  for (std::size_t i = 0; i < round.size(); ++i)
+    for (std::size_t p = 0; p < round[i].incoming.parts.size(); ++p)
+      round[i].incoming.parts[p].there = senders[i].outgoing.parts[p].here;
 }
 
 // Exchanges a field with a fault in one round of the plan: in modes channel and direct and, over
@@ -115,16 +108,16 @@ TEST(HaloFault, wrong_packing_is_found_in_every_direction) {
       EXPECT_TRUE(detects(team, halo_algorithm::standard,
                           [&](auto& round) {
                             // packs from the next cell
-                            round[pair].outgoing.parts[0].first += sizeof(double);
+                            round[pair].outgoing.parts[0].here.first += sizeof(double);
                           }))
           << "pair " << pair;
       EXPECT_TRUE(detects(team, halo_algorithm::standard,
                           [&](auto& round) {
-                            auto& part = round[pair].outgoing.parts[0];
+                            auto& part = round[pair].outgoing.parts[0].here;
                             for (int d = 0; d < 3; ++d)
                               if (part.extents[d] > 1) {
                                 // packs with a wrong stride
-                                part.strides_bytes[d] += sizeof(double);
+                                part.strides[d] += sizeof(double);
                                 return;
                               }
                           }))
@@ -139,7 +132,8 @@ TEST(HaloFault, wrong_packing_is_found_in_every_stage) {
       for (std::size_t pair = 0; pair < 2; ++pair)
         EXPECT_TRUE(detects(
             team, halo_algorithm::staged,
-            [&](auto& round) { round[pair].outgoing.parts[0].first -= sizeof(double); }, stage))
+            [&](auto& round) { round[pair].outgoing.parts[0].here.first -= sizeof(double); },
+            stage))
             << "stage " << stage << " pair " << pair;
   });
 }
@@ -165,10 +159,10 @@ TEST(HaloFault, wrong_addresses_are_found_in_every_direction) {
                           [&](auto& round) {
                             // Unpacks to the cells of another message of equal size.
                             for (std::size_t other = 0; other < round.size(); ++other)
-                              if (other != pair && round[other].incoming.parts[0].extents ==
-                                                       round[pair].incoming.parts[0].extents)
-                                return void(round[pair].incoming.parts[0].first =
-                                                round[other].incoming.parts[0].first);
+                              if (other != pair && round[other].incoming.parts[0].here.extents ==
+                                                       round[pair].incoming.parts[0].here.extents)
+                                return void(round[pair].incoming.parts[0].here.first =
+                                                round[other].incoming.parts[0].here.first);
                             ADD_FAILURE() << "no other message of this size";
                           }))
           << "pair " << pair;
@@ -182,9 +176,9 @@ TEST(HaloFault, wrong_order_is_found) {
     }));
     // The cells of one message in another order: y first.
     EXPECT_TRUE(detects(team, halo_algorithm::faces, [](auto& round) {
-      auto& part = round[0].outgoing.parts[0];
-      auto& target = round[0].incoming.parts[0];
-      std::swap(part.strides_bytes[0], part.strides_bytes[1]);
+      auto& part = round[0].outgoing.parts[0].here;
+      auto& target = round[0].incoming.parts[0].here;
+      std::swap(part.strides[0], part.strides[1]);
       std::swap(part.extents[0], part.extents[1]);
       part.extents = target.extents;
     }));

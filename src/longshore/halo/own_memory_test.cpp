@@ -81,7 +81,7 @@ TEST(OwnMemory, wrong_packing_with_streaming_stores_is_found) {
     const bool is_found = wrong_after_streaming<double>(team, [](auto& round) {
                             for (auto& pair : round)
                               if (pair.outgoing.exists())
-                                pair.outgoing.parts[0].first += sizeof(double);
+                                pair.outgoing.parts[0].here.first += sizeof(double);
                           }).has_value();
     EXPECT_TRUE(team.allreduce_value<int>(is_found, reduction::max) == 1);
   });

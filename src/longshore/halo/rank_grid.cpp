@@ -4,6 +4,7 @@
 
 #include <longshore/core/detail/joined.hpp>
 #include <longshore/core/error.hpp>
+#include <longshore/halo/cart_grid.hpp>
 #include <longshore/halo/detail/grid_handshake.hpp>
 #include <longshore/machine/detail/grid_factors.hpp>
 #include <longshore/transport/agree_on_arguments.hpp>
@@ -12,6 +13,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -121,6 +123,25 @@ common_arguments detail::grid_arguments(const rank_grid& grid) {
       .add("a periodic grid along", detail::joined(grid.wraps(), " x "));
   return same;
 }
+
+const std::shared_ptr<detail::messenger>& detail::messenger_of(const rank_grid& grid) {
+  if (grid.messenger_) return grid.messenger_;
+  std::set<int> peers;
+  for (const auto& direction : all_directions(grid.dimensions()))
+    peers.insert(grid.neighbour(direction));
+  peers.erase(-1);
+  peers.erase(grid.ranks().rank());
+  grid.messenger_ =
+      std::make_shared<messenger>(grid.ranks(), std::vector<int>(peers.begin(), peers.end()));
+  return grid.messenger_;
+}
+
+#ifndef LONGSHORE_HAVE_MPI  // else in detail/mpi/cart_grid.cpp
+rank_grid detail::cart_grid(team&, const void*, const char*, cart_order) {
+  fail(errc::unsupported,
+       "a grid of a Cartesian communicator: this Longshore was built without MPI");
+}
+#endif
 
 int rank_grid::neighbour(const std::array<int, 3>& from,
                          const halo_direction& direction) const noexcept {

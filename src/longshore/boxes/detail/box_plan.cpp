@@ -188,8 +188,7 @@ void learn_strides(messenger& neighbours, std::span<known_fields* const> all) {
   handshake_writer writer;
   for (const auto* fields : all) writer.add_values(std::span<const std::byte>(fields->told()));
   const std::vector<std::vector<std::byte>> messages(neighbours.peers().size(), writer.take());
-  const auto received =
-      neighbours.exchange(messages, agreed_numbers(1), [](const agreed_numbers&) {});
+  const auto received = neighbours.exchange(messages);
   for (std::size_t i = 0; i < received.size(); ++i) {
     handshake_reader reader(received[i]);
     for (auto* fields : all) fields->learn(neighbours.peers()[i], reader);
@@ -329,8 +328,7 @@ std::unique_ptr<exchange_plan> make_box_plan(const box_copies& what, box_mode mo
     }
   }
   setup.programs = std::move(links).programs();
-  std::vector<std::size_t> elements(memories.size(), 1);  // no box is empty
-  setup.memory = std::make_unique<plan_memory>(ranks, std::move(memories), std::move(elements));
+  setup.memory = std::make_unique<plan_memory>(ranks, memories);
   return std::make_unique<exchange_plan>(ranks, std::move(setup), plan_arguments());
 }
 

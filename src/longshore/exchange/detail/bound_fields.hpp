@@ -31,6 +31,14 @@ struct bound_field {
   std::shared_ptr<const memory_holder> holder = nullptr;
 
   [[nodiscard]] element_memory elements() const noexcept { return {data, stride_bytes}; }
+  /// The field with its elements at `where`, in order and without gaps.
+  [[nodiscard]] bound_field packed_at(std::byte* where) const {
+    auto packed = *this;
+    packed.data = where;
+    packed.stride_bytes = static_cast<std::ptrdiff_t>(element_bytes);
+    packed.places = nullptr;
+    return packed;
+  }
 };
 
 /// The fields of a memory: one or several, with the same elements.

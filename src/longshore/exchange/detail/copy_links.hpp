@@ -5,13 +5,27 @@
 
 #include <cstddef>
 #include <map>
+#include <utility>
 #include <vector>
 
 namespace longshore::detail {
 
-/// The numbers of the programs of a plan. `accumulate` combines copies into their owners' elements.
-/// `update` gives the owners' elements to all copies.
-inline constexpr std::size_t program_accumulate = 0, program_update = 1;
+/// The numbers of the programs of a plan. `update` gives the owners' elements to all copies.
+/// `accumulate` combines copies into their owners' elements.
+inline constexpr std::size_t program_update = 0, program_accumulate = 1;
+
+/// Collects the parts of the messages of a round. Each pair of ranks then has one message.
+class round_builder {
+ public:
+  void give(int peer, outgoing_part part) { outgoing_[peer].push_back(std::move(part)); }
+  void take(int peer, incoming_part part) { incoming_[peer].push_back(std::move(part)); }
+  /// Returns the round of rank `me`, which gives itself what it takes from itself.
+  [[nodiscard]] exchange_round build(int me) &&;
+
+ private:
+  std::map<int, std::vector<outgoing_part>> outgoing_;
+  std::map<int, std::vector<incoming_part>> incoming_;
+};
 
 /// Collects which elements of this rank are copies, and which are owned and have copies. Both ends
 /// of a link add its elements in the same order. Each pair of ranks then has one message per
@@ -32,15 +46,9 @@ class copy_links {
   [[nodiscard]] std::vector<exchange_program> programs() &&;
 
  private:
-  // The parts of the messages between this rank and one other.
-  struct parts {
-    std::vector<outgoing_part> copies_out, owned_out;  // to the owner, to the rank with the copies
-    std::vector<incoming_part> copies_in, owned_in;
-  };
-
   int me_;
   bool accumulates_, updates_;
-  std::map<int, parts> links_;  // by the other rank
+  round_builder accumulate_, update_;
   std::size_t copied_bytes_ = 0, owned_bytes_ = 0;
 };
 

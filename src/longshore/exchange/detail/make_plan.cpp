@@ -298,9 +298,8 @@ bool exchange_plan::any_needs_channel(std::span<const exchange_program> programs
   if (is_mpi_carrier(by_)) return false;
   const auto needs = [&](const outgoing_message& message) {
     if (message.peer == ranks_.rank() || is_posted(context_, message.peer)) return false;
-    if (!direct_peers_ || by_ != carrier::direct) return true;
-    const auto* const peer = direct_peers_->find(message.peer);
-    return peer == nullptr || !direct_peers_->is_read(*peer, message);
+    return !direct_peers_ || by_ != carrier::direct ||
+           direct_peers_->find_direct(message) == nullptr;
   };
   for (const auto& program : programs)
     for (const auto& round : program.rounds)

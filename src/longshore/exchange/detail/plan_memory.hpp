@@ -50,6 +50,9 @@ class packed_layout {
 /// The user's memories, and the buffers of all programs.
 class plan_memory {
  public:
+  /// Memories of cells, of which none is empty.
+  plan_memory(team& ranks, const rank_memories& memories)
+      : plan_memory(ranks, memories, std::vector<std::size_t>(memories.size(), 1)) {}
   /// `elements` are the numbers of elements of the memories.
   plan_memory(team& ranks, rank_memories memories, std::vector<std::size_t> elements)
       : ranks_(ranks),
@@ -81,11 +84,8 @@ class plan_memory {
     for (std::size_t i = 0; i < elements.size(); ++i) {
       elements_.push_back(elements[i]);
       auto memory = memories_[0];
-      for (std::size_t f = 0; f < memory.size(); ++f) {
-        memory[f].data = begin + begins[i] + layouts[i].offset(f);
-        memory[f].stride_bytes = static_cast<std::ptrdiff_t>(memory[f].element_bytes);
-        memory[f].places = nullptr;
-      }
+      for (std::size_t f = 0; f < memory.size(); ++f)
+        memory[f] = memory[f].packed_at(begin + begins[i] + layouts[i].offset(f));
       memories_.push_back(std::move(memory));
     }
   }

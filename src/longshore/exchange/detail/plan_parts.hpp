@@ -1,11 +1,10 @@
-// The plans of parts that a plan has made.
+// The arguments of a part of a plan.
 #pragma once
 
 #include <longshore/exchange/exchange_part.hpp>
 #include <longshore/transport/team.hpp>
 
 #include <cstddef>
-#include <memory>
 #include <string_view>
 #include <vector>
 
@@ -18,32 +17,5 @@ namespace longshore::detail {
 
 /// The widths of a field in a part.
 [[nodiscard]] halo_widths narrower(const halo_widths& widths, const exchange_part& part);
-
-template <class Plan>
-class plan_parts {
- public:
-  /// Returns the plan of a part. A part with all fields and their whole widths is `whole`. The first
-  /// call with another part calls make(), which returns a std::unique_ptr<Plan>.
-  template <class Make>
-  [[nodiscard]] Plan& plan_of(Plan& whole, const exchange_part& part, const Make& make) {
-    if (part.fields.empty() && !part.width) return whole;
-    for (const auto& made : made_)
-      if (made.part == part) return *made.plan;
-    made_.push_back({part, make()});
-    return *made_.back().plan;
-  }
-  /// Calls f(plan) for the plan of each part.
-  template <class F>
-  void for_each(const F& f) const {
-    for (const auto& made : made_) f(*made.plan);
-  }
-
- private:
-  struct made_part {
-    exchange_part part;
-    std::unique_ptr<Plan> plan;
-  };
-  std::vector<made_part> made_;
-};
 
 }  // namespace longshore::detail

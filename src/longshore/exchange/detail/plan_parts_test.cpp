@@ -1,4 +1,4 @@
-// Tests that each part of a plan is made once, and that a wrong part is refused on all ranks.
+// Tests the fields and widths of parts, and that a wrong part is refused on all ranks.
 #include <longshore/exchange/detail/plan_parts.hpp>
 
 #include <longshore/core/error.hpp>
@@ -12,25 +12,6 @@ namespace longshore::detail {
 namespace {
 
 using testing::spmd;
-
-TEST(PlanParts, a_part_is_made_once) {
-  int whole = 0, made = 0;
-  plan_parts<int> parts;
-  const auto plan_of = [&](const exchange_part& part) {
-    return parts.plan_of(whole, part, [&] { return std::make_unique<int>(++made); });
-  };
-  for (int repetition = 0; repetition < 2; ++repetition) {
-    EXPECT_EQ(plan_of({}), 0);
-    EXPECT_EQ(plan_of({.fields = {1}}), 1);
-    EXPECT_EQ(plan_of({.fields = {1}, .width = 1}), 2);
-    EXPECT_EQ(plan_of({.width = 1}), 3);
-    EXPECT_EQ(plan_of({.width = 0}), 4);
-  }
-  EXPECT_EQ(made, 4);
-  int sum = 0;
-  parts.for_each([&](int plan) { sum += plan; });
-  EXPECT_EQ(sum, 1 + 2 + 3 + 4);
-}
 
 TEST(PlanParts, the_fields_of_a_part_keep_their_order_and_smaller_widths) {
   spmd([](team& team) {

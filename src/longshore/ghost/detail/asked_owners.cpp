@@ -108,15 +108,14 @@ class asked_owners {
       if (owners[i] != me) questions[place_of(owners[i])].push_back(indices[i]);
     std::vector<std::vector<std::byte>> messages;
     for (const auto& list : questions) messages.push_back(message_of(list));
-    const auto no_numbers = [](const agreed_numbers&) {};
-    messages = messenger_->exchange(messages, {}, no_numbers);
+    messages = messenger_->exchange(messages);
     for (auto& message : messages) {
       std::vector<std::uint32_t> answers;
       for (const auto index : numbers_in<std::int64_t>(message))
         answers.push_back(elements_.find(index));
       message = message_of(answers);
     }
-    messages = messenger_->exchange(messages, {}, no_numbers);
+    messages = messenger_->exchange(messages);
     std::vector<std::vector<std::uint32_t>> answers;
     for (const auto& message : messages) answers.push_back(numbers_in<std::uint32_t>(message));
 
@@ -156,12 +155,8 @@ class asked_owners {
 
   // Collective. Keeps the messenger of the call before if it reaches all owners of all ranks.
   void connect(team& ranks, std::span<const int> asked) {
-    if (messenger_ && messenger::has_channels(ranks)) {
-      const auto known = messenger_->peers();
-      const bool is_known = std::includes(known.begin(), known.end(), asked.begin(), asked.end());
-      if (ranks.allreduce_value<int>(is_known, reduction::min) == 0) messenger_ = nullptr;
-    }
-    if (!messenger_) messenger_ = messenger::to(ranks, asked);
+    if (!messenger_ || (messenger::has_channels(ranks) && !messenger_->reaches(asked)))
+      messenger_ = messenger::to(ranks, asked);
   }
 
   element_table elements_;

@@ -6,6 +6,7 @@
 #include <longshore/transport/shareable_memory.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <optional>
 #include <utility>
@@ -72,8 +73,7 @@ ghost_strategy choose_ghost_strategy(const ghost_links& links, std::span<const g
   });
   std::vector<std::unique_ptr<exchange_plan>> plans;
   const auto update = [&](std::size_t i) {
-    constexpr std::size_t program[] = {static_cast<std::size_t>(ghost_operation::update)};
-    plans[i]->start(program, {});
+    plans[i]->start(std::array{program_update}, {});
     plans[i]->wait();
   };
   for (std::size_t i = 0; i < candidates.size(); ++i) {

@@ -3,9 +3,7 @@
 #include <longshore/ghost/detail/ghost_links.hpp>
 
 #include <longshore/core/error.hpp>
-#include <longshore/exchange/detail/agreement/learn_sources.hpp>
 #include <longshore/transport/agree_on_errors.hpp>
-#include <longshore/transport/detail/handshake_message.hpp>
 
 #include <algorithm>
 #include <exception>
@@ -13,6 +11,7 @@
 #include <iterator>
 #include <limits>
 #include <new>
+#include <set>
 #include <unordered_map>
 
 namespace longshore::detail {
@@ -76,7 +75,31 @@ std::vector<edit> edits_between(const index_list& before, const index_list& afte
   return edits;
 }
 
-void write_list(handshake_writer& writer, const index_list& before, const index_list& list) {
+std::vector<int> ranks_of(std::span<const ghost_link> links, int without) {
+  std::vector<int> ranks;
+  for (const auto& link : links)
+    if (link.rank != without) ranks.push_back(link.rank);
+  return ranks;
+}
+
+// Calls `step`. If `step` throws because of this rank's arguments or memory, returns that error
+// instead of throwing it. The ranks agree on it later.
+template <class Step>
+std::exception_ptr kept_error(const Step& step) {
+  try {
+    step();
+  } catch (const error& e) {
+    if (e.code() != errc::usage && e.code() != errc::out_of_memory) throw;
+    return std::current_exception();
+  } catch (const std::bad_alloc&) {
+    return std::current_exception();
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+void write_list(handshake_writer& writer, const index_list& list, const index_list& before) {
   const auto count = static_cast<std::uint32_t>(list.size());
   if (list.is_contiguous()) {
     writer.add(list_form::consecutive);
@@ -122,30 +145,6 @@ index_list read_list(handshake_reader& reader, const index_list& before) {
   return index_list(std::move(list));
 }
 
-std::vector<int> ranks_of(std::span<const ghost_link> links, int without) {
-  std::vector<int> ranks;
-  for (const auto& link : links)
-    if (link.rank != without) ranks.push_back(link.rank);
-  return ranks;
-}
-
-// Calls `step`. If `step` throws because of this rank's arguments or memory, returns that error
-// instead of throwing it. The ranks agree on it later.
-template <class Step>
-std::exception_ptr kept_error(const Step& step) {
-  try {
-    step();
-  } catch (const error& e) {
-    if (e.code() != errc::usage && e.code() != errc::out_of_memory) throw;
-    return std::current_exception();
-  } catch (const std::bad_alloc&) {
-    return std::current_exception();
-  }
-  return nullptr;
-}
-
-}  // namespace
-
 const ghost_link* find_link(std::span<const ghost_link> links, int rank) {
   const auto link = std::lower_bound(links.begin(), links.end(), rank,
                                      [](const ghost_link& l, int r) { return l.rank < r; });
@@ -181,13 +180,19 @@ ghost_links::ghost_links(const ghost_links& before, std::size_t ghosts, bool is_
   connect(&before, kept_error([&] { to_owners_ = links_of(locate_all()); }));
 }
 
-// Without channels, the lists themselves tell which ranks have ghosts of this rank's elements.
+// Without channels, the lists themselves tell which ranks have ghosts of this rank's elements. The
+// channels of graph `before` are kept if they reach the owners of all ranks.
 void ghost_links::connect(const ghost_links* before, const std::exception_ptr& error) {
   owners_ = ranks_of(to_owners_, ranks_.rank());
-  if (!messenger::has_channels(ranks_))
+  if (before == nullptr || !messenger::has_channels(ranks_)) {
     messenger_ = messenger::to(ranks_, owners_);
-  else
-    learn_neighbours(before);
+  } else if (!messenger_->reaches(owners_)) {
+    // A former owner must learn that it is no longer an owner.
+    std::set<int> destinations(owners_.begin(), owners_.end());
+    for (const auto* old : {&before->owners_, &before->readers_})
+      destinations.insert(old->begin(), old->end());
+    messenger_ = messenger::to(ranks_, std::vector(destinations.begin(), destinations.end()));
+  }
   const bool all_exist = exchange_lists(before, error);
   if (!messenger::has_channels(ranks_)) {
     std::vector<int> peers;
@@ -245,27 +250,6 @@ std::vector<ghost_link> ghost_links::links_of(std::span<const location> location
   return links;
 }
 
-// Keeps the channels of graph `before` if they reach the owners of all ranks.
-void ghost_links::learn_neighbours(const ghost_links* before) {
-  if (before != nullptr) {
-    const auto known = messenger_->peers();
-    const bool is_known = std::includes(known.begin(), known.end(), owners_.begin(), owners_.end());
-    if (ranks_.allreduce_value<int>(is_known, reduction::min) != 0) return;
-  }
-  const auto sources = learn_sources(ranks_, owners_);
-  std::vector<int> peers;
-  std::set_union(owners_.begin(), owners_.end(), sources.begin(), sources.end(),
-                 std::back_inserter(peers));
-  // A former owner must learn that it is no longer an owner.
-  if (before != nullptr)
-    for (const auto* old : {&before->owners_, &before->readers_}) {
-      std::vector<int> all;
-      std::set_union(peers.begin(), peers.end(), old->begin(), old->end(), std::back_inserter(all));
-      peers = std::move(all);
-    }
-  messenger_ = std::make_shared<messenger>(ranks_, std::move(peers));
-}
-
 // Returns the number of elements of each rank, and then the number that each rank must have for the
 // ghosts of this rank. Of the first half this rank knows only its own number. The exchange finds
 // the maxima of all ranks.
@@ -296,8 +280,8 @@ bool ghost_links::exchange_lists(const ghost_links* before, const std::exception
     const auto& old = link_before(true, peer);
     if (!(link.owned == old.owned && link.ghosts == old.ghosts)) {
       writer.reserve(2 * sizeof(edit) + (link.owned.size() + link.ghosts.size()) * 4);
-      write_list(writer, old.owned, link.owned);
-      write_list(writer, old.ghosts, link.ghosts);
+      write_list(writer, link.owned, old.owned);
+      write_list(writer, link.ghosts, old.ghosts);
     }
     messages.push_back(writer.take());
   }

@@ -6,6 +6,7 @@
 #include <longshore/exchange/detail/agreement/messenger.hpp>
 #include <longshore/exchange/detail/elements/index_list.hpp>
 #include <longshore/ghost/ghost_graph.hpp>
+#include <longshore/transport/detail/handshake_message.hpp>
 #include <longshore/transport/team.hpp>
 
 #include <cstdint>
@@ -52,7 +53,6 @@ class ghost_links {
 
  private:
   [[nodiscard]] std::vector<ghost_link> links_of(std::span<const location> locations) const;
-  void learn_neighbours(const ghost_links* before);
   void connect(const ghost_links* before, const std::exception_ptr& error);
   [[nodiscard]] agreed_numbers owned_and_needed() const;
   /// Returns true if it is known that all ghosts are elements of their owners.
@@ -78,6 +78,11 @@ class ghost_links {
 /// the locator must happen while `owned` exists. Each call sends a message to each owner, and gets
 /// one back. Memory per rank: 8 bytes per owned element if the indices ascend, else 12.
 [[nodiscard]] ghost_locator locator_by_owners(std::span<const std::int64_t> owned);
+
+/// Writes a list to a message, or reads it. If edits of the list `before` are shorter than the list,
+/// the message has these. Reader and writer have the same `before`.
+void write_list(handshake_writer& writer, const index_list& list, const index_list& before = {});
+[[nodiscard]] index_list read_list(handshake_reader& reader, const index_list& before = {});
 
 /// Returns the link with `rank` in a list that is sorted by rank, or null if there is none.
 [[nodiscard]] const ghost_link* find_link(std::span<const ghost_link> links, int rank);

@@ -8,6 +8,17 @@
 
 #include <optional>
 
+namespace longshore {
+
+std::optional<std::string> why_not(ghost_strategy strategy, const team& ranks) {
+  if (!is_mpi_strategy(strategy) || ranks.transport_name() == "mpi") return std::nullopt;
+  return fmt::format(
+      "ghost strategy '{}' is a sequence of MPI calls: it needs the transport mpi, not {}",
+      name_of(strategy), ranks.transport_name());
+}
+
+}  // namespace longshore
+
 namespace longshore::detail {
 namespace {
 
@@ -67,35 +78,23 @@ bool is_node_aware(ghost_strategy strategy, const team& ranks) {
          ranks.nodes().node_count() > 1;
 }
 
-std::size_t elements_of(std::span<const ghost_link> links) {
-  std::size_t elements = 0;
-  for (const auto& link : links) elements += link.owned.size();
-  return elements;
+// Returns programs in which each pair of ranks has one message.
+std::vector<exchange_program> direct_programs(const ghost_links& links,
+                                              const ghost_options& options,
+                                              std::size_t element_bytes) {
+  const int me = links.ranks().rank();
+  copy_links copies(me, options.accumulates, options.updates);
+  for (const auto& link : links.to_readers())
+    copies.add({link.rank, ghost_memory_number, link.ghosts}, {me, owned_memory, link.owned},
+               element_bytes);
+  for (const auto& link : links.to_owners())
+    if (link.rank != me)
+      copies.add({me, ghost_memory_number, link.ghosts}, {link.rank, owned_memory, link.owned},
+                 element_bytes);
+  return std::move(copies).programs();
 }
 
 }  // namespace
-
-exchange_program direct_update(const ghost_links& links) {
-  exchange_round round;
-  for (const auto& link : links.to_readers())
-    if (link.rank != links.ranks().rank())
-      round.outgoing.push_back({link.rank, {{owned_memory, link.owned}}});
-  for (const auto& link : links.to_owners())
-    round.incoming.push_back(
-        {link.rank, {{ghost_memory_number, link.ghosts, owned_memory, link.owned, link.rank}}});
-  return {{std::move(round)}};
-}
-
-exchange_program direct_accumulate(const ghost_links& links) {
-  exchange_round round{.combines = true};
-  for (const auto& link : links.to_owners())
-    if (link.rank != links.ranks().rank())
-      round.outgoing.push_back({link.rank, {{ghost_memory_number, link.ghosts}}});
-  for (const auto& link : links.to_readers())
-    round.incoming.push_back(
-        {link.rank, {{owned_memory, link.owned, ghost_memory_number, link.ghosts, link.rank}}});
-  return {{std::move(round)}};
-}
 
 rank_memories memories_of(std::span<const ghost_memory> fields) {
   rank_memories memories(2);
@@ -127,9 +126,8 @@ std::unique_ptr<exchange_plan> make_ghost_plan(const ghost_links& links, ghost_s
   for (const auto& field : fields) setup.types.push_back(field.type);
   setup.memory = std::make_unique<plan_memory>(
       ranks, memories_of(fields), std::vector<std::size_t>{links.owned(), links.ghosts()});
-  setup.programs.resize(2);
-  auto& update = setup.programs[static_cast<std::size_t>(ghost_operation::update)];
-  auto& accumulate = setup.programs[static_cast<std::size_t>(ghost_operation::accumulate)];
+  setup.programs =
+      direct_programs(links, options, element_bytes_of(setup.memory->memories()[owned_memory]));
   std::optional<node_aware_planner> node_aware;
   if (is_node_aware(strategy, ranks)) {
     const auto settle = [&](const agreed_numbers& largest) { arguments.agree(ranks, largest); };
@@ -142,21 +140,15 @@ std::unique_ptr<exchange_plan> make_ghost_plan(const ghost_links& links, ghost_s
     auto requests = setup.neighbours->exchange(node_aware->requests(), arguments.numbers(), settle);
     arguments = {};
     auto programs = node_aware->plan(std::move(requests));
-    update = std::move(programs.update);
-    accumulate = std::move(programs.accumulate);
+    setup.programs[program_update].rounds = std::move(programs.update);
+    setup.programs[program_accumulate].rounds = std::move(programs.accumulate);
     arguments.attempt([&] { setup.memory->add_buffers(programs.buffer_elements); });
     setup.attachments = node_aware->places();
     setup.complete = [&](std::span<exchange_program> all,
                          std::vector<std::vector<std::byte>> places) {
-      node_aware->complete(all[0], all[1], std::move(places));
+      node_aware->complete(all[program_update], all[program_accumulate], std::move(places));
     };
-  } else {
-    if (options.updates) update = direct_update(links);
-    if (options.accumulates) accumulate = direct_accumulate(links);
   }
-  const std::size_t bytes = element_bytes_of(setup.memory->memories()[owned_memory]);
-  update.payload_bytes = elements_of(links.to_readers()) * bytes;
-  accumulate.payload_bytes = elements_of(links.to_owners()) * bytes;
   return std::make_unique<exchange_plan>(ranks, std::move(setup), std::move(arguments));
 }
 

@@ -1,6 +1,7 @@
 // The plan of a ghost exchange: the programs of a strategy, for the links of a graph.
 #pragma once
 
+#include <longshore/exchange/detail/copy_links.hpp>
 #include <longshore/exchange/detail/exchange_plan.hpp>
 #include <longshore/ghost/detail/ghost_links.hpp>
 #include <longshore/ghost/ghost_exchange.hpp>
@@ -14,11 +15,6 @@ namespace longshore::detail {
 /// which elements wait between rounds.
 inline constexpr int owned_memory = 0, ghost_memory_number = 1, first_buffer = 2;
 
-/// Returns a program of one round. In an update, owners send to the ranks that have their ghosts.
-/// In an accumulate, these ranks send to the owners.
-[[nodiscard]] exchange_program direct_update(const ghost_links& links);
-[[nodiscard]] exchange_program direct_accumulate(const ghost_links& links);
-
 /// Local. Returns the memories of the fields: those of elements and of ghosts.
 [[nodiscard]] rank_memories memories_of(std::span<const ghost_memory> fields);
 
@@ -27,8 +23,8 @@ inline constexpr int owned_memory = 0, ghost_memory_number = 1, first_buffer = 2
                                               const ghost_options& options,
                                               std::span<const ghost_memory> fields);
 
-/// Collective. Agrees on the arguments of all ranks. The programs of the plan are numbered by
-/// ghost_operation. REQUIRES: a strategy that is not `automatic`.
+/// Collective. Agrees on the arguments of all ranks. The programs of the plan are those of
+/// copy_links, numbered like ghost_operation. REQUIRES: a strategy that is not `automatic`.
 [[nodiscard]] std::unique_ptr<exchange_plan> make_ghost_plan(const ghost_links& links,
                                                              ghost_strategy strategy,
                                                              const ghost_options& options,

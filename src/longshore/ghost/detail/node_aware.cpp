@@ -29,21 +29,6 @@ void append(std::vector<std::uint32_t>& to, const index_list& from) {
   for (std::size_t i = 0; i < from.size(); ++i) to.push_back(from[i]);
 }
 
-// Writes a list. Consecutive numbers are not listed.
-void write(handshake_writer& writer, const index_list& list) {
-  writer.add(static_cast<std::uint32_t>(list.size()));
-  writer.add(static_cast<std::uint32_t>(list.is_contiguous()));
-  if (list.is_contiguous())
-    writer.add(list.first());
-  else
-    writer.add_values(std::span(list.indices(), list.size()));
-}
-index_list read(handshake_reader& reader) {
-  const auto count = reader.take<std::uint32_t>();
-  if (reader.take<std::uint32_t>() != 0) return {reader.take<std::uint32_t>(), count};
-  return index_list(reader.take_values<std::uint32_t>(count));
-}
-
 // Returns the numbers of all lists, each once, in ascending order.
 std::vector<std::uint32_t> union_of(std::span<const index_list* const> lists) {
   std::vector<std::uint32_t> all;
@@ -69,14 +54,6 @@ void append_places(std::vector<std::uint32_t>& to, const index_list& list, const
 }
 
 }  // namespace
-
-exchange_round node_aware_planner::round_builder::build(int me) && {
-  exchange_round round;
-  for (auto& [peer, parts] : outgoing_)
-    if (peer != me) round.outgoing.push_back({peer, std::move(parts)});
-  for (auto& [peer, parts] : incoming_) round.incoming.push_back({peer, std::move(parts)});
-  return round;
-}
 
 node_aware_planner::node_aware_planner(const ghost_links& links, int steps,
                                        const ghost_options& options)
@@ -133,15 +110,15 @@ node_aware_planner::messages node_aware_planner::requests() {
     auto& writer = writers[gateway_of(wanted.owner)];
     writer.add(role::gateway);
     writer.add(wanted.owner);
-    write(writer, wanted.owned);
-    write(writer, wanted.ghosts);
+    write_list(writer, wanted.owned);
+    write_list(writer, wanted.ghosts);
   }
   for (const auto& given : given_) {
     if (steps_ == 2) break;
     auto& writer = writers[end_on(nodes_.my_node(), given.node)];
     writer.add(role::collector);
     writer.add(given.reader);
-    write(writer, given.owned);
+    write_list(writer, given.owned);
   }
   std::map<int, std::vector<std::byte>> by_rank;
   for (auto& [rank, writer] : writers) by_rank[rank] = writer.take();
@@ -154,9 +131,9 @@ node_aware_programs node_aware_planner::plan(messages requests) {
     for (handshake_reader reader(request.bytes); !reader.at_end();) {
       const auto asked = reader.take<role>();
       const int other = reader.take<int>();
-      block one{nodes_.node_of(other), other, request.rank, read(reader), {}};
+      block one{nodes_.node_of(other), other, request.rank, read_list(reader), {}};
       if (asked == role::gateway) {
-        one.ghosts = read(reader);
+        one.ghosts = read_list(reader);
         to_gateway.push_back(std::move(one));
       } else {
         std::swap(one.owner, one.reader);
@@ -170,11 +147,11 @@ node_aware_programs node_aware_planner::plan(messages requests) {
   plan_as_collector(join(std::move(to_collector)));
   node_aware_programs programs;
   if (options_.updates)
-    for (auto& round : update_) programs.update.rounds.push_back(std::move(round).build(me_));
-  if (options_.accumulates)
-    for (auto& round : accumulate_)
-      programs.accumulate.rounds.push_back(std::move(round).build(me_));
-  if (options_.accumulates) programs.accumulate.rounds.back().combines = true;
+    for (auto& round : update_) programs.update.push_back(std::move(round).build(me_));
+  if (options_.accumulates) {
+    for (auto& round : accumulate_) programs.accumulate.push_back(std::move(round).build(me_));
+    programs.accumulate.back().combines = true;
+  }
   programs.buffer_elements = buffer_elements_;
   return programs;
 }
@@ -314,7 +291,7 @@ node_aware_planner::messages node_aware_planner::places() {
   std::map<int, std::vector<std::byte>> by_rank;
   for (auto& [mate, told] : told_) {
     handshake_writer writer;
-    write(writer, index_list(std::move(told.elements)));
+    write_list(writer, index_list(std::move(told.elements)));
     writer.add_values(std::span<const std::uint32_t>(told.contributions));
     by_rank[mate] = writer.take();
   }
@@ -333,7 +310,7 @@ void node_aware_planner::complete(exchange_program& update, exchange_program& ac
   for (const auto& told : incoming(std::move(places))) {
     if (told.bytes.empty()) continue;
     handshake_reader reader(told.bytes);
-    const auto elements = read(reader);
+    const auto elements = read_list(reader);
     for_each_part(update, told.rank, gateway_elements,
                   [&](incoming_part& part) { part.sender_elements = elements; });
     for_each_part(accumulate, told.rank, collector_contributions, [&](incoming_part& part) {

@@ -17,7 +17,7 @@
 // each gateway or collector, or direct reads. Memory: buffers for the elements that pass through.
 #pragma once
 
-#include <longshore/exchange/detail/exchange_program.hpp>
+#include <longshore/exchange/detail/copy_links.hpp>
 #include <longshore/ghost/detail/ghost_links.hpp>
 #include <longshore/ghost/ghost_exchange.hpp>
 
@@ -30,8 +30,8 @@
 namespace longshore::detail {
 
 struct node_aware_programs {
-  exchange_program update, accumulate;       ///< without rounds if not in the plan
-  std::vector<std::size_t> buffer_elements;  ///< of the buffers of both programs
+  std::vector<exchange_round> update, accumulate;  ///< empty if not in the plan
+  std::vector<std::size_t> buffer_elements;        ///< of the buffers of both programs
 };
 
 /// Plans the messages of a node-aware strategy. No message between nodes is needed, because owners
@@ -59,17 +59,6 @@ class node_aware_planner {
   void complete(exchange_program& update, exchange_program& accumulate, messages places);
 
  private:
-  // Collects the parts of the messages of a round.
-  class round_builder {
-   public:
-    void give(int peer, outgoing_part part) { outgoing_[peer].push_back(std::move(part)); }
-    void take(int peer, incoming_part part) { incoming_[peer].push_back(std::move(part)); }
-    [[nodiscard]] exchange_round build(int me) &&;
-
-   private:
-    std::map<int, std::vector<outgoing_part>> outgoing_;
-    std::map<int, std::vector<incoming_part>> incoming_;
-  };
   struct from_rank {
     int rank;
     std::vector<std::byte> bytes;

@@ -17,24 +17,18 @@ struct cell_range {
 // The ranges of copies on one side of a block along dimension d.
 std::vector<cell_range> ranges_on_side(const exchanged_field& copy, const exchanged_field& owner,
                                        int side, int d, bool has_low_neighbour) {
-  const auto cells = static_cast<std::ptrdiff_t>(copy.memory.extents[d]);
-  const auto owner_cells = static_cast<std::ptrdiff_t>(owner.memory.extents[d]);
-  const std::ptrdiff_t shared = copy.memory.shared[d];
-  const int low = copy.widths.low[d], high = copy.widths.high[d];
+  const auto shared = static_cast<std::size_t>(copy.memory.shared[d]);
   if (side == 0) {
-    const std::ptrdiff_t first = has_low_neighbour ? shared : 0;
-    return {{first, first, static_cast<std::size_t>(cells - first), false}};
+    const std::size_t first = has_low_neighbour ? shared : 0;
+    const auto index = static_cast<std::ptrdiff_t>(first);
+    return {{index, index, copy.memory.extents[d] - first, false}};
   }
-  if (side > 0) return {{cells, shared, static_cast<std::size_t>(high), true}};
-  return {{-low, owner_cells - shared - low, static_cast<std::size_t>(low), true},
-          {0, owner_cells - shared, static_cast<std::size_t>(shared), false}};
-}
-
-element_box box_of(const exchanged_field& field, const std::array<std::ptrdiff_t, 3>& first,
-                   const std::array<std::size_t, 3>& cells) {
-  element_box box{0, cells, field.memory.strides_bytes};
-  for (int d = 0; d < 3; ++d) box.first += first[d] * field.memory.strides_bytes[d];
-  return box;
+  const int width = side < 0 ? copy.widths.low[d] : copy.widths.high[d];
+  std::vector<cell_range> ranges{{copy.first_of_halo(d, side, width),
+                                  owner.first_of_owned(d, side, width),
+                                  static_cast<std::size_t>(width), true}};
+  if (side < 0) ranges.push_back({0, owner.first_of_owned(d, side, 0), shared, false});
+  return ranges;
 }
 
 struct two_boxes {
@@ -56,8 +50,8 @@ std::vector<two_boxes> boxes_on_side(const exchanged_field& copy, const exchange
         const int steps = int{x.is_halo} + int{y.is_halo} + int{z.is_halo};
         if (steps > static_cast<int>(reach) || x.cells * y.cells * z.cells == 0) continue;
         const std::array<std::size_t, 3> cells{x.cells, y.cells, z.cells};
-        boxes.push_back({box_of(copy, {x.copy, y.copy, z.copy}, cells),
-                         box_of(owner, {x.owner, y.owner, z.owner}, cells)});
+        boxes.push_back({copy.box({x.copy, y.copy, z.copy}, cells),
+                         owner.box({x.owner, y.owner, z.owner}, cells)});
       }
   return boxes;
 }
@@ -112,8 +106,7 @@ std::unique_ptr<exchange_plan> make_accumulate_plan(const rank_grid& grid,
     memories.push_back({field_of_cells(field.memory, number)});
     setup.types.push_back(field.memory.type);
   }
-  std::vector<std::size_t> elements(fields.size(), 1);  // no field is empty
-  setup.memory = std::make_unique<plan_memory>(ranks, std::move(memories), std::move(elements));
+  setup.memory = std::make_unique<plan_memory>(ranks, memories);
   return std::make_unique<exchange_plan>(ranks, std::move(setup), std::move(arguments));
 }
 

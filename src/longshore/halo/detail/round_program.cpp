@@ -17,41 +17,30 @@ namespace {
 // the receiver, gains more than a saved message.
 constexpr std::size_t unjoined_from_bytes = 16384;
 
-[[noreturn]] void refuse(int sender, const halo_message& sent, int receiver,
-                         const std::vector<strided_box>& sent_boxes,
-                         const std::vector<strided_box>& expected_boxes) {
-  const auto bytes_of = [&](const std::vector<strided_box>& boxes) {
-    std::size_t bytes = 0;
-    for (std::size_t i = 0; i < boxes.size(); ++i)
-      bytes += boxes[i].size_bytes() * sent.fields[i].count;
-    return bytes;
-  };
-  // The first part that differs.
-  std::size_t i = 0;
-  while (sent_boxes[i].extents == expected_boxes[i].extents &&
-         sent_boxes[i].element_bytes == expected_boxes[i].element_bytes)
-    ++i;
-  const auto &s = sent_boxes[i].extents, &e = expected_boxes[i].extents;
+bool fits(const message_part& part) { return part.here.extents == part.there.extents; }
+
+// Throws if a message of this rank does not fit that at its other end.
+void check_message(const team& ranks, const halo_message& message, bool is_sent) {
+  const auto differing = std::find_if_not(message.parts.begin(), message.parts.end(), fits);
+  if (differing == message.parts.end()) return;
+  const int me = ranks.rank(), sender = is_sent ? me : message.peer,
+            receiver = is_sent ? message.peer : me;
+  const auto sent = [&](const message_part& part) { return is_sent ? part.here : part.there; };
+  const auto expected = [&](const message_part& part) { return is_sent ? part.there : part.here; };
+  std::size_t sent_bytes = 0, expected_bytes = 0;
+  for (const auto& part : message.parts) {
+    sent_bytes += part.bytes_of(sent(part));
+    expected_bytes += part.bytes_of(expected(part));
+  }
+  const auto s = sent(*differing).extents, e = expected(*differing).extents;
   fail(
       errc::usage,
       "the halo cells of rank {} do not fit those of rank {}: of the {} field, rank {} sends {} x "
       "{} x {} cells along x, y, z ({} bytes in all), and rank {} expects {} x {} x {} ({} bytes): "
       "blocks that are neighbours along one dimension need equal extents along the others, and the "
       "same fields and widths",
-      sender, receiver, nth(sent.fields[i].first), sender, s[0], s[1], s[2], bytes_of(sent_boxes),
-      receiver, e[0], e[1], e[2], bytes_of(expected_boxes));
-}
-
-bool fits(const halo_message& message) {
-  return std::equal(message.parts.begin(), message.parts.end(), message.peer_parts.begin(),
-                    [](const strided_box& a, const strided_box& b) {
-                      return a.extents == b.extents && a.element_bytes == b.element_bytes;
-                    });
-}
-
-element_box element_box_of(const strided_box& box, const std::byte* first) {
-  return {reinterpret_cast<std::intptr_t>(box.first) - reinterpret_cast<std::intptr_t>(first),
-          box.extents, box.strides_bytes};
+      sender, receiver, nth(differing->first_field), sender, s[0], s[1], s[2], sent_bytes, receiver,
+      e[0], e[1], e[2], expected_bytes);
 }
 
 // Returns the earlier message to which a message can be joined, or null. Both ends see the messages
@@ -85,9 +74,6 @@ exchange_program program_of(const rank_grid& grid, std::span<const halo_round> r
   exchange_program program;
   std::map<std::size_t, int> memory_of;  // by the number of the first field
   for (const auto& group : groups) memory_of.emplace(group.number, std::ssize(memory_of));
-  const auto elements = [&](const strided_box& box, int memory) {
-    return element_box_of(box, groups[static_cast<std::size_t>(memory)].memory.first);
-  };
   for (const auto& round : rounds) {
     auto& made = program.rounds.emplace_back();
     std::vector<std::size_t> outgoing_bytes, incoming_bytes;
@@ -112,17 +98,14 @@ exchange_program program_of(const rank_grid& grid, std::span<const halo_round> r
       if (out.exists()) program.payload_bytes += out.size_bytes();
       if (out.exists() && (has_calls || out.peer != ranks.rank())) {
         auto& parts = message_for(made.outgoing, outgoing_bytes, out);
-        for (std::size_t i = 0; i < out.parts.size(); ++i) {
-          const int memory = memory_of.at(out.fields[i].first);
-          parts.push_back({memory, elements(out.parts[i], memory)});
-        }
+        for (const auto& part : out.parts)
+          parts.push_back({memory_of.at(part.first_field), part.here});
       }
       if (!in.exists()) continue;
       auto& parts = message_for(made.incoming, incoming_bytes, in);
-      for (std::size_t i = 0; i < in.parts.size(); ++i) {
-        const int memory = memory_of.at(in.fields[i].first);
-        parts.push_back({memory, elements(in.parts[i], memory), memory,
-                         element_box_of(in.peer_parts[i], nullptr), in.peer});
+      for (const auto& part : in.parts) {
+        const int memory = memory_of.at(part.first_field);
+        parts.push_back({memory, part.here, memory, part.there, in.peer});
       }
     }
     if (has_calls) order_calls(made, grid, directions);
@@ -134,11 +117,9 @@ exchange_program program_of(const rank_grid& grid, std::span<const halo_round> r
 std::size_t touched_bytes(std::span<const halo_round> rounds) {
   std::size_t bytes = 0;
   const auto add = [&](const halo_message& message) {
-    for (std::size_t i = 0; i < message.parts.size(); ++i) {
-      const auto& part = message.parts[i];
-      bytes += message.fields[i].count *
-               (part.size_bytes() + part.extents[1] * part.extents[2] * shared_line_bytes);
-    }
+    for (const auto& part : message.parts)
+      bytes += part.bytes_of(part.here) +
+               part.fields * part.here.extents[1] * part.here.extents[2] * shared_line_bytes;
   };
   for (const auto& round : rounds)
     for (const auto& pair : round) add(pair.outgoing), add(pair.incoming);
@@ -148,16 +129,10 @@ std::size_t touched_bytes(std::span<const halo_round> rounds) {
 }  // namespace
 
 void check_messages(const team& ranks, std::span<const halo_round> rounds) {
-  for (const auto& round : rounds)
-    for (const auto& pair : round)
-      if (pair.incoming.exists() && !fits(pair.incoming))
-        refuse(pair.incoming.peer, pair.incoming, ranks.rank(), pair.incoming.peer_parts,
-               pair.incoming.parts);
-  for (const auto& round : rounds)
-    for (const auto& pair : round)
-      if (pair.outgoing.exists() && !fits(pair.outgoing))
-        refuse(ranks.rank(), pair.outgoing, pair.outgoing.peer, pair.outgoing.parts,
-               pair.outgoing.peer_parts);
+  for (const bool is_sent : {false, true})
+    for (const auto& round : rounds)
+      for (const auto& pair : round)
+        check_message(ranks, is_sent ? pair.outgoing : pair.incoming, is_sent);
 }
 
 void add_call_pair(exchange_round& round, bool has_outgoing, bool has_incoming) {
@@ -209,8 +184,7 @@ plan_setup setup_of_rounds(const rank_grid& grid, halo_mode mode,
       memory.push_back(field_of_cells(fields[f], static_cast<int>(f)));
   }
   setup.programs = {program_of(grid, rounds, groups, is_mpi_mode(mode))};
-  setup.memory = std::make_unique<plan_memory>(grid.ranks(), std::move(memories),
-                                               std::vector<std::size_t>(groups.size(), 1));
+  setup.memory = std::make_unique<plan_memory>(grid.ranks(), memories);
   return setup;
 }
 

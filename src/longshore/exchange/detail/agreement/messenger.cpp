@@ -36,6 +36,12 @@ std::shared_ptr<messenger> messenger::to(team& ranks, std::span<const int> desti
   return std::make_shared<messenger>(ranks, std::move(peers));
 }
 
+bool messenger::reaches(std::span<const int> destinations) const {
+  const bool are_peers =
+      std::includes(peers_.begin(), peers_.end(), destinations.begin(), destinations.end());
+  return ranks_.allreduce_value<int>(are_peers, reduction::min) != 0;
+}
+
 std::vector<std::vector<std::byte>> messenger::exchange(
     const std::vector<std::vector<std::byte>>& messages, const agreed_numbers& numbers,
     const when_agreed& agreed) {

@@ -1,5 +1,6 @@
 // Sends handshake messages of any length in packets through small channels between neighbours.
-#include <longshore/exchange/detail/agreement/neighbour_handshake.hpp>
+#include <longshore/exchange/detail/agreement/messenger.hpp>
+
 #include <longshore/transport/waiter.hpp>
 
 #include <algorithm>
@@ -13,21 +14,13 @@ namespace {
 constexpr std::size_t packet_bytes = 2048;
 constexpr int packet_slots = 2;
 
-std::vector<channel_end> ends(std::span<const int> peers) {
-  std::vector<channel_end> channel_ends;
-  for (const int peer : peers) channel_ends.push_back({peer, packet_bytes});
-  return channel_ends;
-}
-
 }  // namespace
 
-neighbour_handshake::neighbour_handshake(team& ranks, std::vector<int> peers)
-    : ranks_(ranks), peers_(std::move(peers)) {
-  channels_ = ranks.open_channels(ends(peers_), ends(peers_), packet_slots);
-}
-
-std::size_t neighbour_handshake::memory_bytes() const noexcept {
-  return 2 * peers_.size() * packet_slots * packet_bytes;
+neighbour_handshake::neighbour_handshake(team& ranks, std::span<const int> peers)
+    : ranks_(ranks), memory_bytes_(2 * peers.size() * packet_slots * packet_bytes) {
+  std::vector<channel_end> ends;
+  for (const int peer : peers) ends.push_back({peer, packet_bytes});
+  channels_ = ranks.open_channels(ends, ends, packet_slots);
 }
 
 // A message travels in full packets, followed by a packet that is not full and may be empty. The
@@ -75,13 +68,6 @@ std::vector<std::vector<std::byte>> neighbour_handshake::exchange_with(
     for (waiter wait(ranks_, "a neighbour to make the same plan"); !step(); wait.pause()) {
     }
   return received;
-}
-
-std::vector<std::vector<std::byte>> neighbour_handshake::exchange(
-    const std::vector<std::vector<std::byte>>& messages) {
-  std::vector<std::size_t> all(peers_.size());
-  std::iota(all.begin(), all.end(), std::size_t{0});
-  return exchange_with(all, messages);
 }
 
 }  // namespace longshore::detail

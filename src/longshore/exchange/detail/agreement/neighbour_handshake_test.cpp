@@ -1,28 +1,45 @@
 // Tests that handshake messages of any length arrive complete and in order, and that neighbours on
 // the node can map memory by its handle.
-#include <longshore/exchange/detail/agreement/neighbour_handshake.hpp>
+#include <longshore/exchange/detail/agreement/messenger.hpp>
 #include <longshore/exchange/detail/movers/node_access.hpp>
 #include <longshore/transport/spmd_test.hpp>
 
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <numeric>
 
 namespace longshore::detail {
 namespace {
 
 using testing::spmd;
 
-neighbour_handshake handshake_on_node(team& team) {
-  std::vector<int> peers;
-  for (int rank = 0; rank < team.size(); ++rank)
-    if (rank != team.rank() && team.nodes().is_local(rank)) peers.push_back(rank);
-  return {team, std::move(peers)};
-}
+// Between all ranks of the node.
+class handshake_on_node {
+ public:
+  explicit handshake_on_node(team& team) : peers_(peers_of(team)), handshake_(team, peers_) {}
+  [[nodiscard]] std::span<const int> peers() const { return peers_; }
+  [[nodiscard]] std::vector<std::vector<std::byte>> exchange(
+      const std::vector<std::vector<std::byte>>& messages) {
+    std::vector<std::size_t> all(peers_.size());
+    std::iota(all.begin(), all.end(), std::size_t{0});
+    return handshake_.exchange_with(all, messages);
+  }
+
+ private:
+  static std::vector<int> peers_of(const team& team) {
+    std::vector<int> peers;
+    for (int rank = 0; rank < team.size(); ++rank)
+      if (rank != team.rank() && team.nodes().is_local(rank)) peers.push_back(rank);
+    return peers;
+  }
+  std::vector<int> peers_;
+  neighbour_handshake handshake_;
+};
 
 TEST(NeighbourHandshake, messages_of_any_length_arrive_in_order) {
   spmd([](team& team) {
-    auto handshake = handshake_on_node(team);
+    handshake_on_node handshake(team);
     for (const std::size_t bytes : {std::size_t{0}, std::size_t{1}, std::size_t{2048},
                                     std::size_t{5000}, std::size_t{4096}}) {
       std::vector<std::vector<std::byte>> messages;
@@ -44,7 +61,7 @@ TEST(NeighbourHandshake, messages_of_any_length_arrive_in_order) {
 
 TEST(NeighbourHandshake, a_handle_maps_the_memory_of_its_owner) {
   spmd([](team& team) {
-    auto handshake = handshake_on_node(team);
+    handshake_on_node handshake(team);
     shareable_memory memory(team, 10000);
     std::memset(memory.data(), 1 + team.rank(), 10000);
     std::vector<std::byte> handle(sizeof(shared_memory_handle));

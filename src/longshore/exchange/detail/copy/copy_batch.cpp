@@ -2,8 +2,6 @@
 // batches are shared by tasks.
 #include <longshore/exchange/detail/copy/copy_batch.hpp>
 
-#include <longshore/exchange/detail/copy/task_shares.hpp>
-
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>

@@ -23,6 +23,18 @@ enum class copy_source {
   messages
 };
 
+/// Calls body(task, count) in each of the `count` tasks of `workers`. Calls body(0, 1) in the
+/// calling thread if `workers` is null or has one task, or for fewer than 256 KiB: starting tasks
+/// costs some microseconds, and a copy of 256 KiB takes longer.
+template <class Body>
+void for_task_shares(tasks* workers, std::size_t bytes, const Body& body) {
+  constexpr std::size_t shared_from_bytes = 256 * 1024;
+  if (workers == nullptr || workers->count() == 1 || bytes < shared_from_bytes)
+    body(0, 1);
+  else
+    workers->run([&](int task) { body(task, workers->count()); });
+}
+
 class copy_batch {
  public:
   explicit copy_batch(copy_source source = copy_source::own_memory) : source_(source) {}
@@ -31,7 +43,6 @@ class copy_batch {
   void add(const strided_box& to, const strided_box& from);
   /// If `workers` is null, the calling thread does all copies.
   void run(tasks* workers) const;
-  [[nodiscard]] bool empty() const noexcept { return copies_.empty(); }
   [[nodiscard]] std::size_t size_bytes() const noexcept { return bytes_; }
   /// About the number of cache lines that the runs touch. A run longer than 64 bytes counts as one
   /// line, because its lines follow each other.

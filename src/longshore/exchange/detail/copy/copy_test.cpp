@@ -61,7 +61,6 @@ TEST(StridedCopy, copies_every_element_and_nothing_else) {
     if (round % 3 == 0) {
       to_memory.resize(to.size_bytes() + 7);
       to = to.contiguous_at(to_memory.data() + 3);
-      ASSERT_TRUE(to.is_contiguous());
     }
     const auto before = to_memory;
     const strided_copy copy(to, from);
@@ -72,7 +71,6 @@ TEST(StridedCopy, copies_every_element_and_nothing_else) {
     ASSERT_EQ(result, to_memory) << "round " << round << ", elements of " << element_bytes
                                  << " bytes, " << extents[0] << " x " << extents[1] << " x "
                                  << extents[2];
-    ASSERT_EQ(copy.size_bytes(), to.size_bytes());
     one_run += copy.is_one_run();
     moved += result != before;
   }
@@ -147,10 +145,9 @@ TEST(StridedCopy, joins_dimensions_without_gaps) {
   EXPECT_TRUE(strided_copy(box.contiguous_at(b.data()), box).is_one_run());
   auto gap = box;
   gap.strides_bytes[2] += 8;
-  EXPECT_FALSE(gap.is_contiguous());
   EXPECT_FALSE(strided_copy(box, gap).is_one_run());
   gap.extents[2] = 1;  // the stride of a single element is no gap
-  EXPECT_TRUE(gap.is_contiguous());
+  EXPECT_TRUE(strided_copy(gap.contiguous_at(b.data()), gap).is_one_run());
 }
 
 TEST(StridedCopy, of_an_empty_box_copies_nothing) {

@@ -2,8 +2,6 @@
 // length of a run.
 #include <longshore/exchange/detail/copy/strided_box.hpp>
 
-#include <longshore/core/streaming_store.hpp>
-
 #include <algorithm>
 #include <cassert>
 #include <cstdint>
@@ -27,13 +25,6 @@ strided_box strided_box::contiguous_at(std::byte* memory) const noexcept {
     packed.strides_bytes[d] =
         packed.strides_bytes[d - 1] * static_cast<std::ptrdiff_t>(extents[d - 1]);
   return packed;
-}
-
-bool strided_box::is_contiguous() const noexcept {
-  const auto packed = contiguous_at(first);
-  for (int d = 0; d < 3; ++d)
-    if (extents[d] > 1 && strides_bytes[d] != packed.strides_bytes[d]) return false;
-  return true;
 }
 
 // A dimension is joined with the level before it if, in both boxes, it begins where that level
@@ -182,24 +173,13 @@ template <std::size_t Length>
 
 // If `Length` is 0, the length of a run is known only at run time. Otherwise it is the constant
 // `Length`.
-template <std::size_t Length>
+template <std::size_t Length, copy_stores Stores>
 void strided_copy::copy_runs(const strided_copy& copy, std::byte* to, const std::byte* from) {
   const std::size_t length = Length == 0 ? copy.run_bytes_ : Length;
   copy.for_each_row(to, from, [&](std::byte* to_row, const std::byte* from_row) {
     copy_run_by_run(to_row, from_row, copy.counts_[0], copy.to_strides_[0], copy.from_strides_[0],
                     [length](std::byte* to_run, const std::byte* from_run) {
-                      std::memcpy(to_run, from_run, Length == 0 ? length : Length);
-                    });
-  });
-}
-
-template <std::size_t Length>
-void strided_copy::stream_runs(const strided_copy& copy, std::byte* to, const std::byte* from) {
-  const std::size_t length = Length == 0 ? copy.run_bytes_ : Length;
-  copy.for_each_row(to, from, [&](std::byte* to_row, const std::byte* from_row) {
-    copy_run_by_run(to_row, from_row, copy.counts_[0], copy.to_strides_[0], copy.from_strides_[0],
-                    [length](std::byte* to_run, const std::byte* from_run) {
-                      stream_run(to_run, from_run, Length == 0 ? length : Length);
+                      copy_bytes<Stores>(to_run, from_run, Length == 0 ? length : Length);
                     });
   });
 }
@@ -220,10 +200,10 @@ void strided_copy::copy_pairs(const strided_copy& copy, std::byte* to, const std
 strided_copy::kernels strided_copy::kernels_for(std::size_t run_bytes, copy_stores stores) {
   if (stores == copy_stores::streaming) {
     switch (run_bytes) {
-      case 4: return {&stream_runs<4>, nullptr};
-      case 8: return {&stream_runs<8>, nullptr};
-      case 16: return {&stream_runs<16>, nullptr};
-      default: return {&stream_runs<0>, nullptr};
+      case 4: return {&copy_runs<4, copy_stores::streaming>, nullptr};
+      case 8: return {&copy_runs<8, copy_stores::streaming>, nullptr};
+      case 16: return {&copy_runs<16, copy_stores::streaming>, nullptr};
+      default: return {&copy_runs<0, copy_stores::streaming>, nullptr};
     }
   }
   switch (run_bytes) {

@@ -22,8 +22,6 @@ struct strided_box {
   }
   /// A box of the same extents without gaps, at `memory`.
   [[nodiscard]] strided_box contiguous_at(std::byte* memory) const noexcept;
-  /// Whether the elements are in order without gaps.
-  [[nodiscard]] bool is_contiguous() const noexcept;
 };
 
 /// A second box that is copied together with a first one, run by run.
@@ -48,9 +46,6 @@ class strided_copy {
 
   /// Copies the box at `from` to the box at `to`. REQUIRES: the boxes do not overlap.
   void operator()(std::byte* to, const std::byte* from) const { kernels_.single(*this, to, from); }
-  [[nodiscard]] std::size_t size_bytes() const noexcept {
-    return run_bytes_ * counts_[0] * counts_[1] * counts_[2];
-  }
   /// The number of contiguous runs.
   [[nodiscard]] std::size_t run_count() const noexcept {
     return counts_[0] * counts_[1] * counts_[2];
@@ -87,9 +82,7 @@ class strided_copy {
     return counts_[1] > 1 && has_short_runs();
   }
   /// Whether the copy is one contiguous run, and so one memcpy.
-  [[nodiscard]] bool is_one_run() const noexcept {
-    return counts_[0] * counts_[1] * counts_[2] == 1;
-  }
+  [[nodiscard]] bool is_one_run() const noexcept { return run_count() == 1; }
 
  private:
   static constexpr std::size_t longest_short_run = 64;
@@ -104,10 +97,8 @@ class strided_copy {
   static kernels kernels_for(std::size_t run_bytes, copy_stores stores);
   template <class CopyRow>
   void for_each_row(std::byte* to, const std::byte* from, const CopyRow& copy_row) const;
-  template <std::size_t Length>
+  template <std::size_t Length, copy_stores Stores = copy_stores::ordinary>
   static void copy_runs(const strided_copy& copy, std::byte* to, const std::byte* from);
-  template <std::size_t Length>
-  static void stream_runs(const strided_copy& copy, std::byte* to, const std::byte* from);
   template <std::size_t Length>
   static void copy_pairs(const strided_copy& copy, std::byte* to, const std::byte* from,
                          const second_box& second);

@@ -26,29 +26,21 @@ struct field_place {
 /// posted between nodes, or all. Others are packed into memory of the host.
 enum class device_messages { none, posted, all };
 
-/// An event that a plan holds.
-class held_event {
- public:
-  held_event(device_driver& driver, int device, bool for_processes = false)
-      : driver_(driver),
-        device_(device),
-        for_processes_(for_processes),
-        event_(driver.take_event(device, for_processes)) {}
-  ~held_event() {
-    if (event_ != nullptr) driver_.give_back(device_, for_processes_, event_);
+struct event_returner {
+  device_driver* driver = nullptr;
+  int device = 0;
+  bool for_processes = false;
+  void operator()(const device_event* event) const {
+    driver->give_back(device, for_processes, event);
   }
-  held_event(const held_event&) = delete;
-  held_event& operator=(const held_event&) = delete;
-  [[nodiscard]] const device_event& operator*() const noexcept { return *event_; }
-  /// No other plan gets the event, because a peer may still wait for it.
-  void abandon() noexcept { event_ = nullptr; }
-
- private:
-  device_driver& driver_;
-  int device_;
-  bool for_processes_;
-  const device_event* event_;
 };
+/// An event that a plan holds. No other plan gets an event for which a peer may still wait: it is
+/// released.
+using held_event = std::unique_ptr<const device_event, event_returner>;
+[[nodiscard]] inline held_event hold_event(device_driver& driver, int device,
+                                           bool for_processes = false) {
+  return {driver.take_event(device, for_processes), {&driver, device, for_processes}};
+}
 
 /// The device of a plan on this rank, and the stream of the exchange that runs.
 struct plan_device {
@@ -58,7 +50,7 @@ struct plan_device {
         device(number),
         own_stream(by.make_stream(number)),
         stream(own_stream.get()),
-        done(by, number) {}
+        done(hold_event(by, number)) {}
 
   team& ranks;
   device_driver& driver;

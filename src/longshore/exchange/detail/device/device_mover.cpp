@@ -9,13 +9,6 @@
 #include <mutex>
 
 namespace longshore::detail {
-namespace {
-
-bound_field packed_field(const bound_field& like, std::byte* data) {
-  return {data, static_cast<std::ptrdiff_t>(like.element_bytes), like.element_bytes};
-}
-
-}  // namespace
 
 device_mover::device_mover(const mover_context& context, plan_device& device,
                            const exchange_round& round, direct_peers* peers, std::size_t number)
@@ -30,7 +23,8 @@ device_mover::device_mover(const mover_context& context, plan_device& device,
     taken_event_ = peers->taken_event(number);
   }
   for (auto* const event : {&ready_event_, &taken_event_})
-    if (*event == nullptr) *event = &*own_events_.emplace_back(device.driver, device.device);
+    if (*event == nullptr)
+      *event = own_events_.emplace_back(hold_event(device.driver, device.device)).get();
   staged_context_.awaited = context.awaited;
   staged_context_.posts_in_place = true;
   staged_ = {.pairs = round.pairs, .grid = round.grid};
@@ -75,12 +69,10 @@ device_mover::staging& device_mover::staging_for(int peer) noexcept {
 }
 
 void device_mover::add_outgoing(const outgoing_message& out) {
-  auto* const peer = peers_ == nullptr ? nullptr : peers_->find(out.peer);
-  if (peer != nullptr && peers_->is_read(*peer, out)) {
+  if (auto* const peer = peers_ == nullptr ? nullptr : peers_->find_direct(out)) {
     transfers_.read += payload_bytes(context_, out);
     if (find_peer(lent_, out.peer) == nullptr)
-      lent_.push_back(
-          {out.peer, peer->signals_from_peer + round_, peer->signals_to_peer + round_, peer});
+      lent_.push_back(direct_peers::link_to(*peer, round_));
     return;
   }
   auto& place = staging_for(out.peer);
@@ -98,11 +90,8 @@ void device_mover::add_incoming(const incoming_message& in) {
     transfers_.copied += payload_bytes(context_, in);
     return add(&context_.memories);
   }
-  auto* const peer = peers_ == nullptr ? nullptr : peers_->find(in.peer);
-  if (peer != nullptr && peers_->is_read(*peer, in)) {
-    if (find_peer(read_, in.peer) == nullptr)
-      read_.push_back(
-          {in.peer, peer->signals_from_peer + round_, peer->signals_to_peer + round_, peer});
+  if (auto* const peer = peers_ == nullptr ? nullptr : peers_->find_direct(in)) {
+    if (find_peer(read_, in.peer) == nullptr) read_.push_back(direct_peers::link_to(*peer, round_));
     return add(&peer->memories);
   }
   auto& place = staging_for(in.peer);
@@ -121,7 +110,7 @@ void device_mover::prepare_packs() {
     const packed_layout layout(memory, part.elements.size(), offset);
     const element_set packed(0, part.elements.size());
     for (std::size_t k = 0; k < memory.size(); ++k)
-      packs.add({packed, packed_field(memory[k], place->memory.get() + layout.offset(k))},
+      packs.add({packed, memory[k].packed_at(place->memory.get() + layout.offset(k))},
                 {part.elements, memory[k]});
   }
   packs_ = device_.driver.prepare(device_.device, packs.pieces());
@@ -137,7 +126,7 @@ void device_mover::prepare_stores() {
       auto& pieces = stores[combines_ ? static_cast<std::size_t>(memory[k].number) : 0];
       if (sender == nullptr)
         pieces.add({part.elements, memory[k]},
-                   {packed, packed_field(memory[k], place->memory.get() + layout.offset(k))});
+                   {packed, memory[k].packed_at(place->memory.get() + layout.offset(k))});
       else
         pieces.add(
             {part.elements, memory[k]},

@@ -10,7 +10,6 @@
 
 #include <atomic>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <memory>
 #include <vector>
@@ -71,12 +70,6 @@ class device_mover final : public mover {
     const staging* place = nullptr;
     std::size_t offset = 0;
   };
-  struct peer_link {
-    int peer;
-    direct_signals *from_peer, *to_peer;
-    direct_peer* source;
-    std::uint64_t binding = 0;
-  };
   void add_outgoing(const outgoing_message& out);
   void add_incoming(const incoming_message& in);
   [[nodiscard]] staging& staging_for(int peer) noexcept;
@@ -112,7 +105,7 @@ class device_mover final : public mover {
   std::vector<field_sums> sums_;
   // All cells and packed messages are ready; all cells are stored, so those of peers are taken.
   const device_event *ready_event_ = nullptr, *taken_event_ = nullptr;
-  std::deque<held_event> own_events_;  // if peers do not wait for them
+  std::vector<held_event> own_events_;  // if peers do not wait for them
   std::span<const combiner> combiners_;
   std::uint64_t exchange_ = 0;
   bool is_staged_ = false, carrier_started_ = false, is_stored_ = true;

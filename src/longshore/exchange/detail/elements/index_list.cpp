@@ -1,24 +1,13 @@
 // Finds runs of consecutive pairs. Copies elements by loops compiled for usual element sizes.
 #include <longshore/exchange/detail/elements/index_list.hpp>
 
-#include <longshore/core/streaming_store.hpp>
-
 #include <cassert>
-#include <cstring>
 
 namespace longshore::detail {
 namespace {
 
 // If runs have fewer pairs on average, the pairs are copied one by one.
 constexpr std::size_t min_mean_run = 8;
-
-template <copy_stores Stores>
-void copy_bytes(std::byte* to, const std::byte* from, std::size_t bytes) {
-  if constexpr (Stores == copy_stores::streaming)
-    stream_run(to, from, bytes);
-  else
-    std::memcpy(to, from, bytes);
-}
 
 template <copy_stores Stores, std::size_t Bytes>
 void copy_elements(const element_batch& batch) {

@@ -134,7 +134,7 @@ direct_peers::direct_peers(team& ranks, read_policy policy, std::shared_ptr<mess
     direct_peer peer;
     peer.rank = all_peers[local_[i]];
     for (const auto where : exposed_) peer.read_by_peer.push_back(where != exposure::none);
-    peer.signals_from_peer = signals_.data() + i * rounds_;
+    peer.signals_from_peer = signals_.get() + i * rounds_;
     if (is_one_process) access_.reach()[peer.rank] = true;
     const auto reach = access_.reach().find(peer.rank);
     if (reach == access_.reach().end())
@@ -184,7 +184,7 @@ void direct_peers::confirm() {
     for (const bool is_readable : peer.readable) message.add(is_readable);
     messages.push_back(message.take());
   }
-  const auto replies = messenger_->exchange_with(local_, messages, {}, [](const auto&) {});
+  const auto replies = messenger_->exchange_with(local_, messages);
   std::vector<shared_memory_handle> memories_of_peers;
   for (std::size_t i = 0; i < peers_.size(); ++i) {
     auto& peer = peers_[i];
@@ -235,8 +235,8 @@ void direct_peers::find_device(std::span<const std::size_t> elements) {
 void direct_peers::share_events() {
   auto& driver = *installed_driver();
   for (std::size_t i = 0; i < 2 * rounds_; ++i) {
-    events_.push_back(std::make_unique<held_event>(driver, *device_, true));
-    const auto handle = driver.share_event(*device_, **events_.back());
+    events_.push_back(hold_event(driver, *device_, true));
+    const auto handle = driver.share_event(*device_, *events_.back());
     if (!handle) return events_.clear();
     std::memcpy(line(i), &*handle, sizeof *handle);
   }
@@ -264,8 +264,7 @@ void direct_peers::share_no_device(direct_peer& peer) const {
 
 void direct_peers::use_device(device_driver& driver, int device) {
   if (!ranks_.is_one_process() || !reads()) return;
-  while (events_.size() < 2 * rounds_)
-    events_.push_back(std::make_unique<held_event>(driver, device));
+  while (events_.size() < 2 * rounds_) events_.push_back(hold_event(driver, device));
 }
 
 const device_event& direct_peers::event_of(const direct_peer& peer, std::size_t number,
@@ -295,7 +294,7 @@ void direct_peers::close(bool waits) noexcept {
     waits = false;
   }
   if (waits) return;
-  for (const auto& event : events_) event->abandon();
+  for (auto& event : events_) (void)event.release();
   abandon_signals();
 }
 

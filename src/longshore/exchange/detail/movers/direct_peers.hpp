@@ -55,6 +55,15 @@ struct direct_peer {
   std::vector<device_event> events;
 };
 
+/// The messages of a round that this rank and a peer do not pack. The receiver reads them in the
+/// memory of the sender.
+struct peer_link {
+  int peer;
+  direct_signals *from_peer, *to_peer;
+  direct_peer* source;
+  std::uint64_t binding = 0;  ///< of the peer, for which this rank has prepared its copies
+};
+
 /// The direct peers of a plan. Cost per peer: a message of 136 bytes plus 64 bytes per field of a readable
 /// memory, and 128 bytes of signals per round. Ranks that share a plan for the first time also send
 /// a message of 50 bytes and a byte per memory, and measure their caches (pair_caches) in 192 KiB of
@@ -105,10 +114,10 @@ class direct_peers {
   /// The events of a round after which cells of this rank are ready, or those of peers are taken; null
   /// if this rank and its peers cannot share events. It then reads and lends no device memory.
   [[nodiscard]] const device_event* ready_event(std::size_t round) const noexcept {
-    return events_.empty() ? nullptr : &**events_[2 * round];
+    return events_.empty() ? nullptr : events_[2 * round].get();
   }
   [[nodiscard]] const device_event* taken_event(std::size_t round) const noexcept {
-    return events_.empty() ? nullptr : &**events_[2 * round + 1];
+    return events_.empty() ? nullptr : events_[2 * round + 1].get();
   }
   /// The same events of a peer, after its signal.
   [[nodiscard]] const device_event& ready_event_of(const direct_peer& peer,
@@ -149,16 +158,25 @@ class direct_peers {
   }
   /// Returns null if `rank` is on another node, or shares no memory with this rank.
   [[nodiscard]] direct_peer* find(int rank);
+  /// Returns the peer of a message that is read, or null if the message is packed.
+  template <class Message>
+  [[nodiscard]] direct_peer* find_direct(const Message& message) {
+    auto* const peer = find(message.peer);
+    return peer != nullptr && is_read(*peer, message) ? peer : nullptr;
+  }
+  [[nodiscard]] static peer_link link_to(direct_peer& peer, std::size_t round) noexcept {
+    return {peer.rank, peer.signals_from_peer + round, peer.signals_to_peer + round, &peer};
+  }
   /// Call if an exchange may still be in flight. The signals are not used again, because peers may
   /// still write to them.
   void abandon_signals() noexcept {
-    signals_.abandon();
-    board_.abandon();
+    (void)signals_.release();
+    (void)board_.release();
   }
 
  private:
   [[nodiscard]] std::byte* line(std::size_t number) const noexcept {
-    return reinterpret_cast<std::byte*>(board_.data() + number);
+    return reinterpret_cast<std::byte*>(board_.get() + number);
   }
   void find_device(std::span<const std::size_t> elements);
   void share_events();
@@ -195,7 +213,7 @@ class direct_peers {
   signal_pool::lines board_;
   std::size_t event_lines_ = 0, field_lines_begin_ = 0;
   std::optional<int> device_;  // of the fields of this rank
-  std::vector<std::unique_ptr<held_event>> events_;
+  std::vector<held_event> events_;
   std::uint64_t binding_ = 0;
   std::vector<direct_peer> peers_;  // sorted by rank
 };

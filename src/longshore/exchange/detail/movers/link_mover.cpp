@@ -18,11 +18,10 @@ link_mover::link_mover(const mover_context& context, const exchange_round& round
 }
 
 void link_mover::add_outgoing(const outgoing_message& out) {
-  const auto* const peer = peers_ == nullptr ? nullptr : peers_->find(out.peer);
-  if (peer != nullptr && peers_->is_read(*peer, out)) {
+  if (auto* const peer = peers_ == nullptr ? nullptr : peers_->find_direct(out)) {
     transfers_.read += payload_bytes(context_, out);
     if (find_peer(lent_, out.peer) == nullptr)
-      lent_.push_back({out.peer, peer->signals_from_peer + round_, peer->signals_to_peer + round_});
+      lent_.push_back(direct_peers::link_to(*peer, round_));
     return;
   }
   message_packer packed(context_, out);
@@ -41,7 +40,7 @@ void link_mover::add_outgoing(const outgoing_message& out) {
 }
 
 void link_mover::add_incoming(const incoming_message& in) {
-  auto* const peer = peers_ == nullptr ? nullptr : peers_->find(in.peer);
+  auto* const peer = peers_ == nullptr ? nullptr : peers_->find_direct(in);
   // Messages that are read from one rank are one message of the store.
   const auto add = [&](way by, std::size_t index, const rank_memories* sender) {
     number_of_.push_back(store_.add(in, sender));
@@ -58,13 +57,12 @@ void link_mover::add_incoming(const incoming_message& in) {
       append(*message_to_self_);
     else
       message_to_self_ = add(way::own, 0, &context_.memories);
-  } else if (peer != nullptr && peers_->is_read(*peer, in)) {
+  } else if (peer != nullptr) {
     if (const auto* const read = find_peer(read_, in.peer)) {
       append(read->number);
     } else {
       const std::size_t number = add(way::read, read_.size(), &peer->memories);
-      read_.push_back({in.peer, number, peer->signals_from_peer + round_,
-                       peer->signals_to_peer + round_, peer});
+      read_.push_back({direct_peers::link_to(*peer, round_), number});
     }
   } else if (is_posted(context_, in.peer)) {
     const std::size_t number = add(way::posted, 0, nullptr);

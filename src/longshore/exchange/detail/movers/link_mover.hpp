@@ -109,18 +109,9 @@ class link_mover final : public mover {
     std::size_t number;  // in store_
     std::byte* in_place;
   };
-  // A peer that reads messages from the memory of this rank.
-  struct lent_messages {
-    int peer;
-    direct_signals *from_peer, *to_peer;
-  };
   // The messages that this rank reads from the memory of a peer, as one message of the store.
-  struct read_messages {
-    int peer;
+  struct read_messages : peer_link {
     std::size_t number;  // in store_
-    direct_signals *from_peer, *to_peer;
-    direct_peer* source;
-    std::uint64_t binding = 0;  // to which the copies of the message belong
   };
   void add_outgoing(const outgoing_message& out);
   void add_incoming(const incoming_message& in);
@@ -139,7 +130,7 @@ class link_mover final : public mover {
   message_store store_;
   std::vector<sent_message> sent_;
   std::vector<received_message> received_;
-  std::vector<lent_messages> lent_;
+  std::vector<peer_link> lent_;
   std::vector<read_messages> read_;
   std::optional<std::size_t> message_to_self_;  // its number in store_
   // How each message of the store arrives, and its index in read_ or received_.

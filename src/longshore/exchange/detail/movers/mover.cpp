@@ -3,7 +3,6 @@
 #include <longshore/exchange/detail/movers/mover.hpp>
 
 #include <longshore/core/streaming_store.hpp>
-#include <longshore/exchange/detail/copy/task_shares.hpp>
 
 #include <algorithm>
 #include <tuple>
@@ -14,10 +13,7 @@ namespace {
 // Returns fields like those of `memory` that lie in a packed message.
 bound_fields packed_fields(const bound_fields& memory) {
   auto packed = memory;
-  for (auto& field : packed) {
-    field.stride_bytes = static_cast<std::ptrdiff_t>(field.element_bytes);
-    field.places = nullptr;
-  }
+  for (auto& field : packed) field = field.packed_at(nullptr);
   return packed;
 }
 

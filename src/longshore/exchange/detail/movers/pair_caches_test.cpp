@@ -1,7 +1,7 @@
 // Tests that two ranks of a node get the same answer, and the given one.
 #include <longshore/exchange/detail/movers/pair_caches.hpp>
 
-#include <longshore/exchange/detail/agreement/neighbour_handshake.hpp>
+#include <longshore/exchange/detail/agreement/messenger.hpp>
 #include <longshore/exchange/detail/movers/node_access.hpp>
 #include <longshore/transport/detail/handshake_message.hpp>
 #include <longshore/transport/spmd_test.hpp>
@@ -10,6 +10,7 @@
 
 #include <array>
 #include <cstring>
+#include <numeric>
 #include <vector>
 
 namespace longshore::detail {
@@ -25,6 +26,8 @@ TEST(PairCaches, both_ranks_get_the_same_answer) {
     for (int rank = 0; rank < team.size(); ++rank)
       if (rank != team.rank() && team.nodes().is_local(rank)) peers.push_back(rank);
     neighbour_handshake handshake(team, peers);
+    std::vector<std::size_t> all(peers.size());
+    std::iota(all.begin(), all.end(), std::size_t{0});
     // Lines for all ranks and measurements, in the memory of each rank.
     const auto lines = measurements * static_cast<std::size_t>(team.size());
     const shareable_memory memory(team, lines * sizeof(direct_signals));
@@ -34,7 +37,7 @@ TEST(PairCaches, both_ranks_get_the_same_answer) {
     handshake_writer handle;
     handle.add(memory.handle());
     handle.add(messages.handle());
-    const auto handles = handshake.exchange(std::vector(peers.size(), handle.take()));
+    const auto handles = handshake.exchange_with(all, std::vector(peers.size(), handle.take()));
     std::vector<std::vector<std::byte>> answers;
     for (std::size_t i = 0; i < peers.size(); ++i) {
       const bool is_lower = team.rank() < peers[i];
@@ -69,7 +72,7 @@ TEST(PairCaches, both_ranks_get_the_same_answer) {
       EXPECT_EQ(found, found.are_far ? known : pair_caches{});
       answers.push_back(answer.take());
     }
-    EXPECT_EQ(handshake.exchange(answers), answers);
+    EXPECT_EQ(handshake.exchange_with(all, answers), answers);
     team.barrier();
   });
 }

@@ -19,12 +19,13 @@ signal_pool::lines signal_pool::take(const team& ranks, std::size_t count) {
         std::search_n(in_use.begin(), in_use.end(), static_cast<std::ptrdiff_t>(count), false);
     if (found == in_use.end()) return {};
     std::fill_n(found, count, true);
-    lines taken(from, static_cast<std::size_t>(found - in_use.begin()), count);
-    for (std::size_t i = 0; i < count; ++i) new (taken.data() + i) direct_signals{};
-    return taken;
+    auto* const first =
+        reinterpret_cast<direct_signals*>(from->memory.data()) + (found - in_use.begin());
+    for (std::size_t i = 0; i < count; ++i) new (first + i) direct_signals{};
+    return {first, returner(from, count)};
   };
   for (const auto& from : blocks_)
-    if (auto taken = take_from(from); taken.data() != nullptr) return taken;
+    if (auto taken = take_from(from)) return taken;
   const std::size_t added = std::max({min_block_lines, total_lines_, count});
   blocks_.push_back(std::make_shared<block>(
       block{shareable_memory(ranks, added * sizeof(direct_signals)), std::vector<bool>(added)}));
@@ -32,13 +33,9 @@ signal_pool::lines signal_pool::take(const team& ranks, std::size_t count) {
   return take_from(blocks_.back());
 }
 
-signal_pool::lines::~lines() {
-  if (block_)
-    std::fill_n(block_->in_use.begin() + static_cast<std::ptrdiff_t>(first_), count_, false);
-}
-
-direct_signals* signal_pool::lines::data() const noexcept {
-  return block_ ? reinterpret_cast<direct_signals*>(block_->memory.data()) + first_ : nullptr;
+void signal_pool::returner::operator()(const direct_signals* first) const noexcept {
+  const auto* const begin = reinterpret_cast<const direct_signals*>(to_->memory.data());
+  std::fill_n(to_->in_use.begin() + (first - begin), count_, false);
 }
 
 }  // namespace longshore::detail

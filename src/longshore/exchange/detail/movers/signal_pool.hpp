@@ -20,31 +20,19 @@ class signal_pool {
   };
 
  public:
-  /// Adjacent signals. The destructor returns them to the pool. They may outlive the pool.
-  class lines {
+  class returner {
    public:
-    lines() = default;
-    lines(std::shared_ptr<block> from, std::size_t first, std::size_t count)
-        : block_(std::move(from)), first_(first), count_(count) {}
-    lines(lines&& other) noexcept { swap(other); }
-    lines& operator=(lines&& other) noexcept {
-      swap(other);
-      return *this;
-    }
-    ~lines();
-    [[nodiscard]] direct_signals* data() const noexcept;
-    /// Never returns the signals to the pool, because a peer may still write to them.
-    void abandon() noexcept { block_.reset(); }
+    returner() = default;
+    returner(std::shared_ptr<block> to, std::size_t count) : to_(std::move(to)), count_(count) {}
+    void operator()(const direct_signals* first) const noexcept;
 
    private:
-    void swap(lines& other) noexcept {
-      std::swap(block_, other.block_);
-      std::swap(first_, other.first_);
-      std::swap(count_, other.count_);
-    }
-    std::shared_ptr<block> block_;
-    std::size_t first_ = 0, count_ = 0;
+    std::shared_ptr<block> to_;
+    std::size_t count_ = 0;
   };
+  /// Adjacent signals, which may outlive the pool. Signals to which a peer may still write are
+  /// released, and never return to the pool.
+  using lines = std::unique_ptr<direct_signals, returner>;
 
   /// Returns `count` signals with counters of 0. Memory: 128 bytes per signal. Blocks have at least
   /// 16 KiB. All blocks together grow to about twice the signals that were in use at a time.

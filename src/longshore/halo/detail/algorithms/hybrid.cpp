@@ -51,21 +51,18 @@ staged_sides sides_of(const rank_grid& grid, const std::array<int, 3>& receiver,
 // Returns the cells of one end of a message that fill one side of the receiver's halo. Along the
 // dimension of travel the cells lie inside the sender's block, and in the receiver's halo. Along
 // other dimensions the cells have the same indices at both ends.
-strided_box cells_of_side(const exchanged_field& field, const halo_direction& side, int dimension,
+element_box cells_of_side(const exchanged_field& field, const halo_direction& side, int dimension,
                           message_end end, const halo_widths& of_receiver) {
   std::array<std::ptrdiff_t, 3> begin{};
   std::array<std::size_t, 3> size = field.memory.extents;
   for (int d = 0; d < 3; ++d) {
-    if (side.step[d] == 0) continue;
-    const auto cells = static_cast<std::ptrdiff_t>(field.memory.extents[d]);
+    const int step = side.step[d];
+    if (step == 0) continue;
     const auto& widths = d == dimension ? of_receiver : field.widths;
-    const int width = side.step[d] < 0 ? widths.low[d] : widths.high[d];
+    const int width = step < 0 ? widths.low[d] : widths.high[d];
     const bool is_interior = end == message_end::sender && d == dimension;
-    const int shared = field.memory.shared[d];
-    if (side.step[d] < 0)
-      begin[d] = is_interior ? cells - shared - width : -width;
-    else
-      begin[d] = is_interior ? shared : cells;
+    begin[d] =
+        is_interior ? field.first_of_owned(d, step, width) : field.first_of_halo(d, step, width);
     size[d] = static_cast<std::size_t>(width);
   }
   return field.box(begin, size);

@@ -2,7 +2,6 @@
 #include <longshore/halo/detail/algorithms/rounds.hpp>
 
 #include <algorithm>
-#include <cstdint>
 
 namespace longshore::detail {
 namespace {
@@ -25,41 +24,30 @@ halo_message make_message(const plan_fields& fields, const halo_direction& direc
 
 }  // namespace
 
-strided_box exchanged_field::box(const std::array<std::ptrdiff_t, 3>& begin,
+element_box exchanged_field::box(const std::array<std::ptrdiff_t, 3>& begin,
                                  const std::array<std::size_t, 3>& size) const noexcept {
-  strided_box box{nullptr, memory.element_bytes, size, memory.strides_bytes};
-  // The field of a neighbour has no address, so this is arithmetic with integers.
-  auto address = reinterpret_cast<std::uintptr_t>(memory.first);
-  for (int d = 0; d < 3; ++d)
-    address += static_cast<std::uintptr_t>(begin[d] * memory.strides_bytes[d]);
-  box.first = reinterpret_cast<std::byte*>(address);
+  element_box box{0, size, memory.strides_bytes};
+  for (int d = 0; d < 3; ++d) box.first += begin[d] * memory.strides_bytes[d];
   return box;
 }
 
 // A message fills the receiver's halo on the side from which the message comes. A message that
 // travels up comes from below. So it fills the receiver's low halo with cells from the sender's
-// high end. The layers that both blocks have lie between these cells and the halo, and stay as they
-// are.
-strided_box message_cells(const rank_grid& grid, const exchanged_field& field,
+// high end.
+element_box message_cells(const rank_grid& grid, const exchanged_field& field,
                           const halo_direction& direction, message_end end,
                           const halo_widths& widths, std::array<bool, 3> filled) {
   std::array<std::ptrdiff_t, 3> begin{};
   std::array<std::size_t, 3> size = field.memory.extents;
   for (int d = 0; d < 3; ++d) {
-    const int step = direction.step[d];
-    const auto cells = static_cast<std::ptrdiff_t>(field.memory.extents[d]);
-    if (step != 0) {
-      const int width = step > 0 ? widths.low[d] : widths.high[d];
-      const int shared = field.memory.shared[d];
-      if (end == message_end::sender)
-        begin[d] = step > 0 ? cells - shared - width : shared;
-      else
-        begin[d] = step > 0 ? -width : cells;
+    if (const int side = -direction.step[d]; side != 0) {
+      const int width = side < 0 ? widths.low[d] : widths.high[d];
+      begin[d] = end == message_end::sender ? field.first_of_owned(d, side, width)
+                                            : field.first_of_halo(d, side, width);
       size[d] = static_cast<std::size_t>(width);
     } else if (filled[d]) {
       // There is no halo beyond a border. The sender and the receiver have the same borders here.
-      halo_direction down, up;
-      down.step[d] = -1, up.step[d] = +1;
+      const auto [down, up] = directions_along(d);
       const int low = grid.neighbour(down) >= 0 ? field.widths.low[d] : 0;
       const int high = grid.neighbour(up) >= 0 ? field.widths.high[d] : 0;
       begin[d] = -low;
