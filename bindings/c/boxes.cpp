@@ -40,17 +40,25 @@ struct field_list {
 
 }  // namespace
 
-struct longshore_box_exchange final : exchange_handle<box_exchange> {
+struct longshore_box_exchange final : resource {
   longshore_box_exchange(const longshore_boxes& boxes, std::vector<const resource*> dependencies,
                          field_list list, const box_options& options)
-      : exchange_handle(boxes.team(), "box exchange", std::move(dependencies), boxes.layout,
-                        options, std::move(list.memory)),
-        fields(std::move(list.given)) {}
+      : resource(boxes.team(), "box exchange", std::move(dependencies)),
+        fields(std::move(list.given)),
+        plan(boxes.layout, options, std::move(list.memory)) {}
   std::vector<longshore_box_field> fields;
+  box_exchange plan;
+  bool in_flight = false;
+  void complete() override { complete_operation(*this); }
 };
 
-struct longshore_box_copy final : exchange_handle<box_copy> {
-  using exchange_handle::exchange_handle;
+struct longshore_box_copy final : resource {
+  longshore_box_copy(longshore_team& owner, std::vector<const resource*> dependencies,
+                     box_copy made)
+      : resource(owner, "box copy", std::move(dependencies)), plan(std::move(made)) {}
+  box_copy plan;
+  bool in_flight = false;
+  void complete() override { complete_operation(*this); }
 };
 
 namespace {
@@ -279,8 +287,8 @@ int longshore_box_copy_create(const longshore_boxes* from,
                         options_of(options));
     });
     *plan = owner.keep(std::make_unique<longshore_box_copy>(
-        owner, "box copy", std::move(dependencies), from->layout, std::move(source), to->layout,
-        std::move(target), chosen));
+        owner, std::move(dependencies),
+        box_copy(from->layout, std::move(source), to->layout, std::move(target), chosen)));
   });
 }
 

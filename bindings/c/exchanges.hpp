@@ -1,5 +1,6 @@
 // The calls that plans of halos, ghosts and boxes have in common: an operation is started, tested
-// and waited for.
+// and waited for. The handle of such a plan is a resource with the members `plan`, which is the C++
+// plan, and `in_flight`.
 #pragma once
 
 #include "elements.hpp"
@@ -8,27 +9,14 @@
 #include <longshore/device/stream.hpp>
 
 #include <optional>
-#include <utility>
-#include <vector>
 
 namespace longshore::bindings {
 
-/// The base class of such a plan. `Plan` is the C++ plan.
-template <class Plan>
-struct exchange_handle : resource {
-  template <class... Arguments>
-  exchange_handle(longshore_team& owner, const char* kind,
-                  std::vector<const resource*> dependencies, Arguments&&... arguments)
-      : resource(owner, kind, std::move(dependencies)),
-        plan(std::forward<Arguments>(arguments)...) {}
-  void complete() override {
-    if (in_flight) plan.wait();
-    in_flight = false;
-  }
-
-  Plan plan;
-  bool in_flight = false;
-};
+template <class Handle>
+void complete_operation(Handle& of) {
+  if (of.in_flight) of.plan.wait();
+  of.in_flight = false;
+}
 
 /// Starts an operation of a plan by start(plan). Waits for it if `waits`.
 template <class Handle, class Start>

@@ -31,12 +31,12 @@ struct field_list {
 
 }  // namespace
 
-struct longshore_ghost final : exchange_handle<ghost_exchange> {
+struct longshore_ghost final : resource {
   longshore_ghost(longshore_team& owner, field_list list, const ghost_graph& graph,
                   const ghost_options& options)
-      : exchange_handle(owner, "ghost plan", std::move(list.dependencies), graph, options,
-                        list.memory),
-        fields(std::move(list.given)) {}
+      : resource(owner, "ghost plan", std::move(list.dependencies)),
+        fields(std::move(list.given)),
+        plan(graph, options, list.memory) {}
   void bind(field_list list) {
     plan.rebind(list.memory);
     keep(std::move(list));
@@ -50,6 +50,9 @@ struct longshore_ghost final : exchange_handle<ghost_exchange> {
     depend_on(std::move(list.dependencies));
   }
   std::vector<longshore_ghost_field> fields;  // the program may have freed their places
+  ghost_exchange plan;
+  bool in_flight = false;
+  void complete() override { complete_operation(*this); }
 };
 
 namespace {

@@ -22,26 +22,19 @@ struct longshore_grid final : resource {
   rank_grid ranks;
 };
 
-// The tasks of a plan. A base class, so that they exist before the plan.
-struct longshore_halo_tasks {
-  tasks workers;
-};
-
-struct longshore_halo final : longshore_halo_tasks, exchange_handle<halo_exchange> {
+struct longshore_halo final : resource {
   longshore_halo(const longshore_grid& grid, std::vector<const resource*> dependencies, tasks with,
                  halo_options options, const std::vector<field_memory>& memories,
                  std::span<const longshore_field> given)
-      : longshore_halo_tasks{std::move(with)},
-        exchange_handle(grid.team(), "halo plan", std::move(dependencies), grid.ranks,
-                        with_workers(options), memories),
-        fields(given.begin(), given.end()) {}
+      : resource(grid.team(), "halo plan", std::move(dependencies)),
+        workers(std::move(with)),
+        fields(given.begin(), given.end()),
+        plan(grid.ranks, (options.workers = &workers, options), memories) {}
+  tasks workers;
   std::vector<longshore_field> fields;
-
- private:
-  halo_options with_workers(halo_options options) {
-    options.workers = &workers;
-    return options;
-  }
+  halo_exchange plan;
+  bool in_flight = false;
+  void complete() override { complete_operation(*this); }
 };
 
 namespace {
@@ -157,9 +150,9 @@ int longshore_halo_create(const longshore_grid* grid, const struct longshore_hal
         workers = tasks_named(owner.ranks, options->tasks, options->task_count);
       return options_of(options);
     });
-    *plan = owner.keep(std::make_unique<longshore_halo>(*grid, std::move(dependencies),
-                                                        std::move(workers), chosen, memories,
-                                                        std::span(fields, memories.size())));
+    const std::span given(fields, memories.size());
+    *plan = owner.keep(std::unique_ptr<longshore_halo>(new longshore_halo(
+        *grid, std::move(dependencies), std::move(workers), chosen, memories, given)));
   });
 }
 
