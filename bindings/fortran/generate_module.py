@@ -96,11 +96,12 @@ MORE = [{"more": f"u{number}"} for number in range(2, 9)]  # the fields of a cal
 # Calls that begin an operation take a stream. Lines with <on> are those of a call on a stream.
 STREAM: dict[str, dict[str, str | None]] = {"start_": {"stream": ", stream", "on": ""}, "": {"stream": "", "on": None}}
 PHASES = [{"phase": "start", **STREAM["start_"]}, {"phase": "exchange", **STREAM[""]}]
+FORMS = [{"form": "vector", "dims": ":"}, {"form": "columns", "dims": ":, :"}]  # of ghost fields
 INTEGERS = [{"kind": "int32"}, {"kind": "int64"}]
 UPDATES = [{"start": start, **of_stream} for start, of_stream in STREAM.items()]  # begins an operation, or completes it
 LOOPS: dict[str, Sequence[Mapping[str, str | None]]] = {
     "type": TYPES, "field": TYPES + COMPLEX, "rank": RANKS, "shape": SHAPES, "sorted": SORTED, "plan": PLANS,
-    "more": MORE, "phase": PHASES, "update": UPDATES, "integer": INTEGERS,
+    "more": MORE, "phase": PHASES, "update": UPDATES, "form": FORMS, "integer": INTEGERS,
 }  # fmt: skip
 
 # What each module uses beside other modules of Longshore.
