@@ -8,7 +8,6 @@
 
 #include <memory>
 #include <optional>
-#include <span>
 #include <utility>
 #include <vector>
 
@@ -32,18 +31,10 @@ class halo_plans final : public kept_plan<halo_exchange> {
     algorithm_ = plan().algorithm();
   }
 
-  /// Collective when a part occurs first. `operations`: one for each field of the part; none for an
-  /// exchange.
-  void start(halo_operation operation, std::span<const combine_op> operations,
-             const exchange_part& part, std::optional<device_stream> stream = {}) {
+  template <class Begin>
+  void start(const Begin& begin) {
     if (in_flight()) fail(errc::usage, "halo: an exchange is in progress; wait() ends it");
-    kept_plan::start([&](halo_exchange& halos) {
-      switch (operation) {
-        case halo_operation::exchange: halos.start(part, stream); break;
-        case halo_operation::accumulate: halos.start_accumulate(operations, part, stream); break;
-        case halo_operation::assemble: halos.start_assemble(operations, part, stream); break;
-      }
-    });
+    kept_plan::start(begin);
   }
   [[nodiscard]] bool test() {
     check_in_flight();
