@@ -30,7 +30,7 @@ struct longshore_halo final : resource {
         workers(std::move(with)),
         fields(given.begin(), given.end()),
         plan(grid.ranks, (options.workers = &workers, options), memories) {}
-  tasks workers;
+  tasks workers;  // before the plan, which keeps its address
   std::vector<longshore_field> fields;
   halo_exchange plan;
   bool in_flight = false;
@@ -151,6 +151,7 @@ int longshore_halo_create(const longshore_grid* grid, const struct longshore_hal
       return options_of(options);
     });
     const std::span given(fields, memories.size());
+    // std::make_unique would be a function of its own, and programs larger.
     *plan = owner.keep(std::unique_ptr<longshore_halo>(new longshore_halo(
         *grid, std::move(dependencies), std::move(workers), chosen, memories, given)));
   });
