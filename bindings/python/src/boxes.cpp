@@ -174,6 +174,21 @@ void start_update(const rank_boxes& self, nb::handle fields, nb::handle width, n
   plan.start([&](box_exchange& halos) { halos.start_update(part, on); });
 }
 
+using start_of_plan = void (box_exchange::*)(std::span<const combine_op> operations,
+                                             const exchange_part& part,
+                                             std::optional<device_stream> stream);
+
+template <start_of_plan Start>
+void start_combining(const rank_boxes& self, nb::handle op, nb::handle fields, nb::handle width,
+                     nb::handle stream) {
+  kept_exchange& plan = self.plan();
+  const exchange_part part = part_from(self.fields, nb::tuple(), fields, width);
+  const std::vector<combine_op> ops = ops_from(op, contents_of(self.fields, part), plan.errors());
+  const auto on = stream_from(stream);
+  const release_gil unlocked;
+  plan.start([&](box_exchange& halos) { (halos.*Start)(ops, part, on); });
+}
+
 // The cells of a box in an array. Negative ends count from the end, so they fit all boxes.
 nb::tuple interior(const field_layers& layers) {
   nb::list slices;
@@ -320,8 +335,7 @@ Cells that no box owns and shared layers are not changed. Until the update is co
 nor write halos, and do not write cells within a width of a border of their box.)",
                 nb::kw_only(), "fields"_a = nb::none(), "width"_a = nb::none(),
                 "stream"_a = nb::none());
-  add_operation(type, "accumulate",
-                &start_combining<rank_boxes, box_exchange, &box_exchange::start_accumulate>,
+  add_operation(type, "accumulate", &start_combining<&box_exchange::start_accumulate>,
                 COMBINING_CALL(FIELDS_OF_CALL), "Combines the copies of each cell into the cell",
                 R"(Begins to combine the copies of cells into the cells of their owners.
 
@@ -336,14 +350,14 @@ fields, width, stream: as in start_update().
 Until the operation is complete, neither read nor write the fields.)",
                 "op"_a = "add", nb::kw_only(), "fields"_a = nb::none(), "width"_a = nb::none(),
                 "stream"_a = nb::none());
-  add_operation(
-      type, "assemble", &start_combining<rank_boxes, box_exchange, &box_exchange::start_assemble>,
-      COMBINING_CALL(FIELDS_OF_CALL), "Gives each cell and all copies of it their combined value",
-      "Begins an accumulate by ``op``, and then gives the value of each cell to its "
-      "copies. So a cell has the same bits in all boxes. The arguments and the rules are "
-      "those of start_accumulate().",
-      "op"_a = "add", nb::kw_only(), "fields"_a = nb::none(), "width"_a = nb::none(),
-      "stream"_a = nb::none());
+  add_operation(type, "assemble", &start_combining<&box_exchange::start_assemble>,
+                COMBINING_CALL(FIELDS_OF_CALL),
+                "Gives each cell and all copies of it their combined value",
+                "Begins an accumulate by ``op``, and then gives the value of each cell to its "
+                "copies. So a cell has the same bits in all boxes. The arguments and the rules are "
+                "those of start_accumulate().",
+                "op"_a = "add", nb::kw_only(), "fields"_a = nb::none(), "width"_a = nb::none(),
+                "stream"_a = nb::none());
   type.def("test", &test_plan<rank_boxes>, nb::sig("def test(self) -> bool"),
            "Makes progress on the operation. Returns True when it is complete.")
       .def("wait", &wait_for_plan<rank_boxes>, "stream"_a = nb::none(),

@@ -228,7 +228,18 @@ void start(const rank_halo& self, const nb::args& arrays, nb::handle fields, nb:
   const exchange_part part = part_from(self.fields, arrays, fields, width);
   const auto on = stream_from(stream);
   const release_gil unlocked;
-  plans.start([&](halo_exchange& halos) { halos.start(part, on); });
+  plans.start(halo_operation::exchange, {}, part, on);
+}
+
+template <halo_operation Operation>
+void start_combining(const rank_halo& self, nb::handle op, nb::handle fields, nb::handle width,
+                     nb::handle stream) {
+  halo_plans& plans = self.plan();
+  const exchange_part part = part_from(self.fields, nb::tuple(), fields, width);
+  const auto ops = ops_from(op, contents_of(self.fields, part), plans.errors());
+  const auto on = stream_from(stream);
+  const release_gil unlocked;
+  plans.start(Operation, ops, part, on);
 }
 
 int neighbour(const rank_halo& self, const std::vector<int>& step) {
@@ -414,7 +425,7 @@ array([4., 1., 2., 3., 4., 1.])
           [](const rank_halo& self) {
             halo_plans& plans = self.plan();
             const release_gil unlocked;
-            plans.start([](halo_exchange& halos) { halos.start(); });
+            plans.start(halo_operation::exchange, {}, {});
             plans.wait();
           },
           nb::sig("def exchange(self) -> None"), "Fills the halos of all fields.")
@@ -443,8 +454,7 @@ is collective: it makes and keeps a plan.
 Until the exchange is complete, do not read the halo. Do not write shared layers, or cells within a
 width of these layers or of a face; if both sides differ, the wider width counts. Meanwhile the
 program may read the cells of ``inner``, to compute another field.)");
-  add_operation(type, "accumulate",
-                &start_combining<rank_halo, halo_exchange, &halo_exchange::start_accumulate>,
+  add_operation(type, "accumulate", &start_combining<halo_operation::accumulate>,
                 COMBINING_CALL(FIELDS_OF_CALL), "Combines the copies of each cell into the cell",
                 R"(Begins to combine the copies of cells into the cells of their owners.
 
@@ -460,14 +470,14 @@ Until the operation is complete, neither read nor write cells of shared layers, 
 these layers or of a face.)",
                 "op"_a = "add", nb::kw_only(), "fields"_a = nb::none(), "width"_a = nb::none(),
                 "stream"_a = nb::none());
-  add_operation(
-      type, "assemble", &start_combining<rank_halo, halo_exchange, &halo_exchange::start_assemble>,
-      COMBINING_CALL(FIELDS_OF_CALL), "Gives each cell and all copies of it their combined value",
-      "Begins an accumulate by ``op``, and then gives the value of each cell to its "
-      "copies. So a cell has the same bits on all ranks. The arguments and the rules are "
-      "those of start_accumulate().",
-      "op"_a = "add", nb::kw_only(), "fields"_a = nb::none(), "width"_a = nb::none(),
-      "stream"_a = nb::none());
+  add_operation(type, "assemble", &start_combining<halo_operation::assemble>,
+                COMBINING_CALL(FIELDS_OF_CALL),
+                "Gives each cell and all copies of it their combined value",
+                "Begins an accumulate by ``op``, and then gives the value of each cell to its "
+                "copies. So a cell has the same bits on all ranks. The arguments and the rules are "
+                "those of start_accumulate().",
+                "op"_a = "add", nb::kw_only(), "fields"_a = nb::none(), "width"_a = nb::none(),
+                "stream"_a = nb::none());
   type.def("test", &test_plan<rank_halo>, nb::sig("def test(self) -> bool"),
            "Makes progress on the operation. Returns True when it is complete.")
       .def("wait", &wait_for_plan<rank_halo>, "stream"_a = nb::none(),

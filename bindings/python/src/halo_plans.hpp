@@ -8,6 +8,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -31,10 +32,18 @@ class halo_plans final : public kept_plan<halo_exchange> {
     algorithm_ = plan().algorithm();
   }
 
-  template <class Begin>
-  void start(const Begin& begin) {
+  /// Collective when a part occurs first. `operations`: one for each field of the part; none for an
+  /// exchange.
+  void start(halo_operation operation, std::span<const combine_op> operations,
+             const exchange_part& part, std::optional<device_stream> stream = {}) {
     if (in_flight()) fail(errc::usage, "halo: an exchange is in progress; wait() ends it");
-    kept_plan::start(begin);
+    kept_plan::start([&](halo_exchange& halos) {
+      switch (operation) {
+        case halo_operation::exchange: halos.start(part, stream); break;
+        case halo_operation::accumulate: halos.start_accumulate(operations, part, stream); break;
+        case halo_operation::assemble: halos.start_assemble(operations, part, stream); break;
+      }
+    });
   }
   [[nodiscard]] bool test() {
     check_in_flight();
