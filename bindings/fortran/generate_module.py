@@ -60,15 +60,7 @@ SHAPES = [
     | {"count": "size(values, kind=int64)"},
     {"one": "_one", "values": "target :: values", "start": "c_loc(values)", "count": "1_int64"},
 ]
-# What a sort moves beside its keys: nothing, or values. Lines with <with> are for values.
-SORTED: list[dict[str, str | None]] = [
-    {"value": "", "values": "", "vdecl": None, "with": None, "value_bytes": "0", "start": "c_null_ptr"}
-]
-SORTED += [
-    {"value": f"_{entry['type']}", "values": ", values", "vdecl": entry["decl"], "with": ""}
-    | {"value_bytes": "storage_size(values)/8", "start": f"start_of_{entry['type']}(values)"}
-    for entry in TYPES
-]
+VALUES = [{"value": entry["type"], "vdecl": entry["decl"]} for entry in TYPES]
 # The four kinds of plans. A name that a kind does not need is empty. expand() leaves out lines of
 # the template that become empty.
 PLANS = [
@@ -100,7 +92,7 @@ FORMS = [{"form": "vector", "dims": ":"}, {"form": "columns", "dims": ":, :"}]  
 INTEGERS = [{"kind": "int32"}, {"kind": "int64"}]
 UPDATES = [{"start": start, **of_stream} for start, of_stream in STREAM.items()]  # begins an operation, or completes it
 LOOPS: dict[str, Sequence[Mapping[str, str | None]]] = {
-    "type": TYPES, "field": TYPES + COMPLEX, "rank": RANKS, "shape": SHAPES, "sorted": SORTED, "plan": PLANS,
+    "type": TYPES, "field": TYPES + COMPLEX, "rank": RANKS, "shape": SHAPES, "value": VALUES, "plan": PLANS,
     "more": MORE, "phase": PHASES, "update": UPDATES, "form": FORMS, "integer": INTEGERS,
 }  # fmt: skip
 
@@ -344,6 +336,19 @@ def declare_ierr(text: str) -> str:
     return re.sub(head, r"\g<0>    integer, intent(out), optional :: ierr\n", text, flags=re.MULTILINE)
 
 
+def entries_of(loop: str) -> Sequence[Mapping[str, str | None]]:
+    """Return the entries of a loop. A sort moves keys alone, or with values of one type.
+
+    Lines with <with> are for values.
+    """
+    if loop != "sorted":
+        return LOOPS[loop]
+    keys_alone = {"suffix": "", "values": "", "vdecl": None, "with": None, "value_bytes": "0", "start": "c_null_ptr"}
+    with_values = {"suffix": "_<value>", "values": ", values", "with": "", "value_bytes": "storage_size(values)/8"}
+    with_values |= {"start": "start_of_<value>(values)"}
+    return [keys_alone, *({**with_values, **entry} for entry in LOOPS["value"])]
+
+
 def expand(lines: list[str]) -> list[str]:
     """Repeat the lines between each !:for and its !:end."""
     out: list[str] = []
@@ -359,7 +364,7 @@ def expand(lines: list[str]) -> list[str]:
             depth += lines[end].strip().startswith("!:for ") - (lines[end].strip() == "!:end")
             end += 1
         inner = expand(lines[at + 1 : end - 1])
-        for values in LOOPS[loop[1]]:
+        for values in entries_of(loop[1]):
             body = inner
             for name, text in values.items():
                 # Lines that become empty are left out, and those with a name whose text is None.

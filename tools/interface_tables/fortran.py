@@ -80,7 +80,7 @@ class Module:
         generator["LOOPS"] |= {
             "type": [{"type": "kind", "decl": "number", "id": "kind"}],
             "field": [{"type": "kind", "decl": "number", "id": "kind"}],
-            "sorted": [entry | {"vdecl": entry["vdecl"] and "number"} for entry in generator["SORTED"][:2]],
+            "value": [{"value": "value", "vdecl": "number"}],
             "rank": [{"rank": "rank", "colons": ":, ...", "first": "", "second": "", "bounds": ""}],
         }
         expanded = "\n".join(generator["expand"](path.read_text(encoding="utf-8").splitlines()))
