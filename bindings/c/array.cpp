@@ -103,9 +103,7 @@ int longshore_array_create_block_cyclic(longshore_team* team, int type, size_t e
   });
 }
 
-int longshore_array_free(longshore_array* array) {
-  return guarded([&] { longshore_team::free(array); });
-}
+int longshore_array_free(longshore_array* array) { return free_object(array); }
 
 int64_t longshore_array_size(const longshore_array* array) {
   return existing(array, "the array").visit([](const auto& a) {

@@ -84,7 +84,7 @@ class plan_of final : public Handle {
 /// Throws errc::usage if there are requests and a pointer is NULL. `may_be_null`: allows NULL
 /// `values`.
 void check_requests(const std::int64_t* indices, std::int64_t count, const void* values,
-                    bool may_be_null = false);
+                    bool may_be_null);
 
 // The bodies of the C functions that create, run and use plans once, for all kinds of plans.
 // `make(table, options)` returns a new plan in a std::unique_ptr.
@@ -103,7 +103,7 @@ int create_plan(longshore_array* table, const longshore_gather_options* options,
 
 template <class Plan>
 int run_plan(Plan* plan, const std::int64_t* indices, std::int64_t count, void* values,
-             bool may_be_null = false) {
+             bool may_be_null) {
   return guarded([&] {
     check_requests(indices, count, values, may_be_null);
     checked(plan, "the plan").run({indices, static_cast<std::size_t>(count)}, values);
@@ -113,7 +113,7 @@ int run_plan(Plan* plan, const std::int64_t* indices, std::int64_t count, void* 
 /// Creates a plan, runs the plan once and destroys it.
 template <class Make>
 int run_once(longshore_array* table, const std::int64_t* indices, std::int64_t count, void* values,
-             const longshore_gather_options* options, const Make& make, bool may_be_null = false) {
+             const longshore_gather_options* options, const Make& make, bool may_be_null) {
   return guarded([&] {
     longshore_array& array = checked(table, "the table");
     const auto chosen = read_on_all_ranks(array.team(), "a plan", [&] {
@@ -127,3 +127,24 @@ int run_once(longshore_array* table, const std::int64_t* indices, std::int64_t c
 }
 
 }  // namespace longshore::bindings
+
+// The functions of C for plans of PLAN, gather, scatter or histogram. VALUES is the type of their
+// last array. MAKE(table, options) makes a plan. MAY_BE_NULL: see check_requests().
+#define LONGSHORE_CALLS_OF_REQUESTS(PLAN, VALUES, MAKE, MAY_BE_NULL)                               \
+  int longshore_##PLAN##_create(longshore_array* table,                                            \
+                                const struct longshore_gather_options* options,                    \
+                                longshore_##PLAN##_plan** plan) {                                  \
+    return create_plan(table, options, plan, MAKE);                                                \
+  }                                                                                                \
+  int longshore_##PLAN##_free(longshore_##PLAN##_plan* plan) { return free_object(plan); }         \
+  int longshore_##PLAN##_run(longshore_##PLAN##_plan* plan, const int64_t* indices, int64_t count, \
+                             VALUES values) {                                                      \
+    return run_plan(plan, indices, count, const_cast<void*>(values), MAY_BE_NULL);                 \
+  }                                                                                                \
+  const char* longshore_##PLAN##_strategy(const longshore_##PLAN##_plan* plan) {                   \
+    return name_of(existing(plan, "the plan").strategy()).data();                                  \
+  }                                                                                                \
+  int longshore_##PLAN(longshore_array* table, const int64_t* indices, int64_t count,              \
+                       VALUES values, const struct longshore_gather_options* options) {            \
+    return run_once(table, indices, count, const_cast<void*>(values), options, MAKE, MAY_BE_NULL); \
+  }

@@ -38,34 +38,27 @@ struct field_list {
   std::vector<longshore_box_field> given;
 };
 
-template <class Plan>
-struct plan_of_boxes : resource {
-  plan_of_boxes(longshore_team& owner, const char* kind, std::vector<const resource*> dependencies,
-                Plan made)
-      : resource(owner, kind, std::move(dependencies)), plan(std::move(made)) {}
-  Plan plan;
-  bool in_flight = false;
-
-  Plan& operations() { return plan; }
-  void complete() override {
-    if (in_flight) plan.wait();
-    in_flight = false;
-  }
-};
-
 }  // namespace
 
-struct longshore_box_exchange final : plan_of_boxes<box_exchange> {
+struct longshore_box_exchange final : resource {
   longshore_box_exchange(const longshore_boxes& boxes, std::vector<const resource*> dependencies,
                          field_list list, const box_options& options)
-      : plan_of_boxes(boxes.team(), "box exchange", std::move(dependencies),
-                      box_exchange(boxes.layout, options, std::move(list.memory))),
-        fields(std::move(list.given)) {}
+      : resource(boxes.team(), "box exchange", std::move(dependencies)),
+        fields(std::move(list.given)),
+        plan(boxes.layout, options, std::move(list.memory)) {}
   std::vector<longshore_box_field> fields;
+  box_exchange plan;
+  bool in_flight = false;
+  void complete() override { complete_operation(*this); }
 };
 
-struct longshore_box_copy final : plan_of_boxes<box_copy> {
-  using plan_of_boxes::plan_of_boxes;
+struct longshore_box_copy final : resource {
+  longshore_box_copy(longshore_team& owner, std::vector<const resource*> dependencies,
+                     box_copy made)
+      : resource(owner, "box copy", std::move(dependencies)), plan(std::move(made)) {}
+  box_copy plan;
+  bool in_flight = false;
+  void complete() override { complete_operation(*this); }
 };
 
 namespace {
@@ -185,9 +178,7 @@ int longshore_boxes_create(longshore_team* team, const struct longshore_box* min
   });
 }
 
-int longshore_boxes_free(longshore_boxes* boxes) {
-  return guarded([&] { longshore_team::free(boxes); });
-}
+int longshore_boxes_free(longshore_boxes* boxes) { return free_object(boxes); }
 
 int longshore_boxes_count(const longshore_boxes* boxes) {
   return static_cast<int>(layout_of(boxes).mine().size());
@@ -237,7 +228,9 @@ int longshore_box_exchange_create(const longshore_boxes* boxes,
   });
 }
 
-int longshore_box_exchange_free(longshore_box_exchange* plan) { return free_plan(plan); }
+LONGSHORE_CALLS_THAT_END(box_exchange)
+LONGSHORE_CALLS_THAT_COMBINE(box_exchange, accumulate, part)
+LONGSHORE_CALLS_THAT_COMBINE(box_exchange, assemble, part)
 
 int longshore_box_exchange_start_update(longshore_box_exchange* plan) {
   return start_update(plan, nullptr, false);
@@ -254,65 +247,9 @@ int longshore_box_exchange_update_part(longshore_box_exchange* plan,
   return start_update(plan, part, true);
 }
 
-int longshore_box_exchange_start_accumulate(longshore_box_exchange* plan, int reduction,
-                                            const struct longshore_part* part) {
-  return start_accumulate(plan, reduction, part, false);
-}
-int longshore_box_exchange_accumulate(longshore_box_exchange* plan, int reduction,
-                                      const struct longshore_part* part) {
-  return start_accumulate(plan, reduction, part, true);
-}
-
-int longshore_box_exchange_start_assemble(longshore_box_exchange* plan, int reduction,
-                                          const struct longshore_part* part) {
-  return start_assemble(plan, reduction, part, false);
-}
-int longshore_box_exchange_assemble(longshore_box_exchange* plan, int reduction,
-                                    const struct longshore_part* part) {
-  return start_assemble(plan, reduction, part, true);
-}
-
-int longshore_box_exchange_start_accumulate_by(longshore_box_exchange* plan,
-                                               longshore_combine_function function, void* context,
-                                               const struct longshore_part* part) {
-  return start_accumulate(plan, program_function{function, context}, part, false);
-}
-int longshore_box_exchange_accumulate_by(longshore_box_exchange* plan,
-                                         longshore_combine_function function, void* context,
-                                         const struct longshore_part* part) {
-  return start_accumulate(plan, program_function{function, context}, part, true);
-}
-
-int longshore_box_exchange_start_assemble_by(longshore_box_exchange* plan,
-                                             longshore_combine_function function, void* context,
-                                             const struct longshore_part* part) {
-  return start_assemble(plan, program_function{function, context}, part, false);
-}
-int longshore_box_exchange_assemble_by(longshore_box_exchange* plan,
-                                       longshore_combine_function function, void* context,
-                                       const struct longshore_part* part) {
-  return start_assemble(plan, program_function{function, context}, part, true);
-}
-
-int longshore_box_exchange_test(longshore_box_exchange* plan, int* complete) {
-  return test_operation(plan, complete);
-}
-int longshore_box_exchange_wait(longshore_box_exchange* plan) { return wait_for_operation(plan); }
-
 int longshore_box_exchange_start_update_on(longshore_box_exchange* plan,
                                            const struct longshore_part* part, void* stream) {
   return start_update(plan, part, false, stream);
-}
-int longshore_box_exchange_start_accumulate_on(longshore_box_exchange* plan, int reduction,
-                                               const struct longshore_part* part, void* stream) {
-  return start_accumulate(plan, reduction, part, false, stream);
-}
-int longshore_box_exchange_start_assemble_on(longshore_box_exchange* plan, int reduction,
-                                             const struct longshore_part* part, void* stream) {
-  return start_assemble(plan, reduction, part, false, stream);
-}
-int longshore_box_exchange_wait_on(longshore_box_exchange* plan, void* stream) {
-  return wait_for_operation(plan, stream);
 }
 
 int longshore_box_exchange_neighbours(const longshore_box_exchange* plan) {
@@ -350,26 +287,18 @@ int longshore_box_copy_create(const longshore_boxes* from,
                         options_of(options));
     });
     *plan = owner.keep(std::make_unique<longshore_box_copy>(
-        owner, "box copy", std::move(dependencies),
+        owner, std::move(dependencies),
         box_copy(from->layout, std::move(source), to->layout, std::move(target), chosen)));
   });
 }
 
-int longshore_box_copy_free(longshore_box_copy* plan) { return free_plan(plan); }
+LONGSHORE_CALLS_THAT_END(box_copy)
 
 int longshore_box_copy_start(longshore_box_copy* plan) { return start_copy(plan, false); }
 int longshore_box_copy_run(longshore_box_copy* plan) { return start_copy(plan, true); }
 
-int longshore_box_copy_test(longshore_box_copy* plan, int* complete) {
-  return test_operation(plan, complete);
-}
-int longshore_box_copy_wait(longshore_box_copy* plan) { return wait_for_operation(plan); }
-
 int longshore_box_copy_start_on(longshore_box_copy* plan, void* stream) {
   return start_copy(plan, false, stream);
-}
-int longshore_box_copy_wait_on(longshore_box_copy* plan, void* stream) {
-  return wait_for_operation(plan, stream);
 }
 
 void longshore_box_copy_moved(const longshore_box_copy* plan, struct longshore_traffic* moved) {

@@ -24,27 +24,5 @@ std::unique_ptr<longshore_gather_plan> make(longshore_array& table, const gather
 }  // namespace
 
 extern "C" {
-
-int longshore_gather_create(longshore_array* table, const struct longshore_gather_options* options,
-                            longshore_gather_plan** plan) {
-  return create_plan(table, options, plan, make);
-}
-
-int longshore_gather_free(longshore_gather_plan* plan) {
-  return guarded([&] { longshore_team::free(plan); });
-}
-
-int longshore_gather_run(longshore_gather_plan* plan, const int64_t* indices, int64_t count,
-                         void* out) {
-  return run_plan(plan, indices, count, out);
-}
-
-const char* longshore_gather_strategy(const longshore_gather_plan* plan) {
-  return name_of(existing(plan, "the plan").strategy()).data();
-}
-
-int longshore_gather(longshore_array* table, const int64_t* indices, int64_t count, void* out,
-                     const struct longshore_gather_options* options) {
-  return run_once(table, indices, count, out, options, make);
-}
+LONGSHORE_CALLS_OF_REQUESTS(gather, void*, make, false)
 }

@@ -1,7 +1,6 @@
 // Functions longshore_ghost_graph_... and longshore_ghost_...: checks what the program gives and
 // calls longshore::ghost_graph and longshore::ghost_exchange.
-#include "elements.hpp"
-#include "handles.hpp"
+#include "exchanges.hpp"
 #include "longshore.h"
 #include "memory.hpp"
 
@@ -53,12 +52,7 @@ struct longshore_ghost final : resource {
   std::vector<longshore_ghost_field> fields;  // the program may have freed their places
   ghost_exchange plan;
   bool in_flight = false;
-
-  ghost_exchange& operations() { return plan; }
-  void complete() override {
-    if (in_flight) plan.wait();
-    in_flight = false;
-  }
+  void complete() override { complete_operation(*this); }
 };
 
 namespace {
@@ -264,9 +258,7 @@ int longshore_ghost_graph_copy(const longshore_ghost_graph* graph, longshore_gho
   });
 }
 
-int longshore_ghost_graph_free(longshore_ghost_graph* graph) {
-  return guarded([&] { longshore_team::free(graph); });
-}
+int longshore_ghost_graph_free(longshore_ghost_graph* graph) { return free_object(graph); }
 
 int64_t longshore_ghost_graph_owned(const longshore_ghost_graph* graph) {
   return static_cast<int64_t>(existing(graph, "the graph").graph.owned());
@@ -327,7 +319,9 @@ int longshore_ghost_create(const longshore_ghost_graph* graph,
   });
 }
 
-int longshore_ghost_free(longshore_ghost* plan) { return free_plan(plan); }
+LONGSHORE_CALLS_THAT_END(ghost)
+LONGSHORE_CALLS_THAT_COMBINE(ghost, accumulate)
+LONGSHORE_CALLS_THAT_COMBINE(ghost, assemble)
 
 int longshore_ghost_remake(longshore_ghost* plan, const longshore_ghost_graph* graph,
                            const struct longshore_ghost_field* fields, int count) {
@@ -357,54 +351,8 @@ int longshore_ghost_rebind(longshore_ghost* plan, const struct longshore_ghost_f
 int longshore_ghost_start_update(longshore_ghost* plan) { return start_update(plan, false); }
 int longshore_ghost_update(longshore_ghost* plan) { return start_update(plan, true); }
 
-int longshore_ghost_start_accumulate(longshore_ghost* plan, int reduction) {
-  return start_accumulate(plan, false, reduction);
-}
-int longshore_ghost_accumulate(longshore_ghost* plan, int reduction) {
-  return start_accumulate(plan, true, reduction);
-}
-
-int longshore_ghost_start_assemble(longshore_ghost* plan, int reduction) {
-  return start_assemble(plan, false, reduction);
-}
-int longshore_ghost_assemble(longshore_ghost* plan, int reduction) {
-  return start_assemble(plan, true, reduction);
-}
-
-int longshore_ghost_start_accumulate_by(longshore_ghost* plan, longshore_combine_function function,
-                                        void* context) {
-  return start_accumulate(plan, false, program_function{function, context});
-}
-int longshore_ghost_accumulate_by(longshore_ghost* plan, longshore_combine_function function,
-                                  void* context) {
-  return start_accumulate(plan, true, program_function{function, context});
-}
-
-int longshore_ghost_start_assemble_by(longshore_ghost* plan, longshore_combine_function function,
-                                      void* context) {
-  return start_assemble(plan, false, program_function{function, context});
-}
-int longshore_ghost_assemble_by(longshore_ghost* plan, longshore_combine_function function,
-                                void* context) {
-  return start_assemble(plan, true, program_function{function, context});
-}
-
-int longshore_ghost_test(longshore_ghost* plan, int* complete) {
-  return test_operation(plan, complete);
-}
-int longshore_ghost_wait(longshore_ghost* plan) { return wait_for_operation(plan); }
-
 int longshore_ghost_start_update_on(longshore_ghost* plan, void* stream) {
   return start_update(plan, false, stream);
-}
-int longshore_ghost_start_accumulate_on(longshore_ghost* plan, int reduction, void* stream) {
-  return start_accumulate(plan, false, reduction, stream);
-}
-int longshore_ghost_start_assemble_on(longshore_ghost* plan, int reduction, void* stream) {
-  return start_assemble(plan, false, reduction, stream);
-}
-int longshore_ghost_wait_on(longshore_ghost* plan, void* stream) {
-  return wait_for_operation(plan, stream);
 }
 
 const char* longshore_ghost_strategy(const longshore_ghost* plan) {

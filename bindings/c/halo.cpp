@@ -28,21 +28,13 @@ struct longshore_halo final : resource {
                  std::span<const longshore_field> given)
       : resource(grid.team(), "halo plan", std::move(dependencies)),
         workers(std::move(with)),
-        fields(given.begin(), given.end()) {
-    options.workers = &workers;
-    plan.emplace(grid.ranks, options, memories);
-  }
-  tasks workers;
+        fields(given.begin(), given.end()),
+        plan(grid.ranks, (options.workers = &workers, options), memories) {}
+  tasks workers;  // before the plan, which keeps its address
   std::vector<longshore_field> fields;
-  // Made in the body of the constructor, because its options hold the address of `workers`.
-  std::optional<halo_exchange> plan;
+  halo_exchange plan;
   bool in_flight = false;
-
-  halo_exchange& operations() { return *plan; }
-  void complete() override {
-    if (in_flight) plan->wait();
-    in_flight = false;
-  }
+  void complete() override { complete_operation(*this); }
 };
 
 namespace {
@@ -82,7 +74,7 @@ halo_options options_of(const longshore_halo_options* given) {
 int start_part(longshore_halo* plan, const longshore_part* part, bool waits,
                std::optional<device_stream> stream = {}) {
   return start_operation(plan, waits,
-                         [&](longshore_halo& of) { of.plan->start(part_of(part), stream); });
+                         [&](longshore_halo& of) { of.plan.start(part_of(part), stream); });
 }
 
 }  // namespace
@@ -105,9 +97,7 @@ int longshore_grid_create(longshore_team* team, const struct longshore_grid_opti
   });
 }
 
-int longshore_grid_free(longshore_grid* grid) {
-  return guarded([&] { longshore_team::free(grid); });
-}
+int longshore_grid_free(longshore_grid* grid) { return free_object(grid); }
 
 int longshore_grid_dimensions(const longshore_grid* grid) {
   return existing(grid, "the grid").ranks.dimensions();
@@ -160,28 +150,23 @@ int longshore_halo_create(const longshore_grid* grid, const struct longshore_hal
         workers = tasks_named(owner.ranks, options->tasks, options->task_count);
       return options_of(options);
     });
-    *plan = owner.keep(std::make_unique<longshore_halo>(*grid, std::move(dependencies),
-                                                        std::move(workers), chosen, memories,
-                                                        std::span(fields, memories.size())));
+    const std::span given(fields, memories.size());
+    // std::make_unique would be a function of its own, and programs larger.
+    *plan = owner.keep(std::unique_ptr<longshore_halo>(new longshore_halo(
+        *grid, std::move(dependencies), std::move(workers), chosen, memories, given)));
   });
 }
 
-int longshore_halo_free(longshore_halo* plan) { return free_plan(plan); }
+LONGSHORE_CALLS_THAT_END(halo)
+LONGSHORE_CALLS_THAT_COMBINE(halo, accumulate, part)
+LONGSHORE_CALLS_THAT_COMBINE(halo, assemble, part)
 
 int longshore_halo_start(longshore_halo* plan) {
-  return guarded([&] {
-    checked(plan, "the plan").plan->start();
-    plan->in_flight = true;
-  });
+  return start_operation(plan, false, [](longshore_halo& of) { of.plan.start(); });
 }
-
-int longshore_halo_test(longshore_halo* plan, int* complete) {
-  return test_operation(plan, complete);
-}
-int longshore_halo_wait(longshore_halo* plan) { return wait_for_operation(plan); }
 
 int longshore_halo_exchange(longshore_halo* plan) {
-  return guarded([&] { checked(plan, "the plan").plan->exchange(); });
+  return guarded([&] { checked(plan, "the plan").plan.exchange(); });
 }
 
 int longshore_halo_start_part(longshore_halo* plan, const struct longshore_part* part) {
@@ -191,67 +176,20 @@ int longshore_halo_exchange_part(longshore_halo* plan, const struct longshore_pa
   return start_part(plan, part, true);
 }
 
-int longshore_halo_start_accumulate(longshore_halo* plan, int reduction,
-                                    const struct longshore_part* part) {
-  return start_accumulate(plan, reduction, part, false);
-}
-int longshore_halo_accumulate(longshore_halo* plan, int reduction,
-                              const struct longshore_part* part) {
-  return start_accumulate(plan, reduction, part, true);
-}
-
-int longshore_halo_start_assemble(longshore_halo* plan, int reduction,
-                                  const struct longshore_part* part) {
-  return start_assemble(plan, reduction, part, false);
-}
-int longshore_halo_assemble(longshore_halo* plan, int reduction,
-                            const struct longshore_part* part) {
-  return start_assemble(plan, reduction, part, true);
-}
-
-int longshore_halo_start_accumulate_by(longshore_halo* plan, longshore_combine_function function,
-                                       void* context, const struct longshore_part* part) {
-  return start_accumulate(plan, program_function{function, context}, part, false);
-}
-int longshore_halo_accumulate_by(longshore_halo* plan, longshore_combine_function function,
-                                 void* context, const struct longshore_part* part) {
-  return start_accumulate(plan, program_function{function, context}, part, true);
-}
-
-int longshore_halo_start_assemble_by(longshore_halo* plan, longshore_combine_function function,
-                                     void* context, const struct longshore_part* part) {
-  return start_assemble(plan, program_function{function, context}, part, false);
-}
-int longshore_halo_assemble_by(longshore_halo* plan, longshore_combine_function function,
-                               void* context, const struct longshore_part* part) {
-  return start_assemble(plan, program_function{function, context}, part, true);
-}
-
 int longshore_halo_start_on(longshore_halo* plan, const struct longshore_part* part, void* stream) {
   return start_part(plan, part, false, stream);
 }
-int longshore_halo_start_accumulate_on(longshore_halo* plan, int reduction,
-                                       const struct longshore_part* part, void* stream) {
-  return start_accumulate(plan, reduction, part, false, stream);
-}
-int longshore_halo_start_assemble_on(longshore_halo* plan, int reduction,
-                                     const struct longshore_part* part, void* stream) {
-  return start_assemble(plan, reduction, part, false, stream);
-}
-int longshore_halo_wait_on(longshore_halo* plan, void* stream) {
-  return wait_for_operation(plan, stream);
-}
 
 const char* longshore_halo_algorithm(const longshore_halo* plan) {
-  return name_of(existing(plan, "the plan").plan->algorithm()).data();
+  return name_of(existing(plan, "the plan").plan.algorithm()).data();
 }
 
 int longshore_halo_rounds(const longshore_halo* plan) {
-  return static_cast<int>(existing(plan, "the plan").plan->rounds());
+  return static_cast<int>(existing(plan, "the plan").plan.rounds());
 }
 
 void longshore_halo_moved(const longshore_halo* plan, struct longshore_traffic* moved) {
-  *moved = traffic_of(existing(plan, "the plan").plan->moved());
+  *moved = traffic_of(existing(plan, "the plan").plan.moved());
 }
 
 int longshore_halo_moved_in(const longshore_halo* plan, const char* operation,
@@ -266,7 +204,7 @@ int longshore_halo_moved_in(const longshore_halo* plan, const char* operation,
     else if (name != "exchange")
       fail(errc::usage, "the traffic of operation '{}': allowed are exchange, accumulate, assemble",
            name);
-    const traffic bytes = checked(plan, "the plan").plan->moved(which);
+    const traffic bytes = checked(plan, "the plan").plan.moved(which);
     required(moved, "the pointer for the traffic") = traffic_of(bytes);
   });
 }

@@ -6,7 +6,6 @@
 #include "guard.hpp"
 #include "longshore.h"
 
-#include <longshore/device/stream.hpp>
 #include <longshore/machine/tasks.hpp>
 #include <longshore/transport/agree_on_errors.hpp>
 #include <longshore/transport/team.hpp>
@@ -145,40 +144,9 @@ auto read_on_all_ranks(longshore_team& team, std::string_view operation, const R
   return std::move(*result);
 }
 
-/// Starts an operation of a plan of halos, ghosts or boxes by start(plan). Waits for it if `waits`.
-template <class Plan, class Start>
-int start_operation(Plan* plan, bool waits, const Start& start) {
-  return guarded([&] {
-    start(checked(plan, "the plan"));
-    plan->in_flight = true;
-    if (waits) plan->complete();
-  });
-}
-
-/// Continues the operation of such a plan without waiting.
-template <class Plan>
-int test_operation(Plan* plan, int* complete) {
-  return guarded([&] {
-    const bool is_complete = checked(plan, "the plan").operations().test();
-    if (is_complete) plan->in_flight = false;
-    if (complete != nullptr) *complete = is_complete ? 1 : 0;
-  });
-}
-template <class Plan>
-int wait_for_operation(Plan* plan, std::optional<device_stream> stream = {}) {
-  return guarded([&] {
-    checked(plan, "the plan").operations().wait(stream);
-    plan->in_flight = false;
-  });
-}
-template <class Plan>
-int free_plan(Plan* plan) {
-  return guarded([&] {
-    if (plan != nullptr && plan->in_flight)
-      fail(errc::usage, "the {} has an operation in flight: wait for it before you free the plan",
-           plan->kind());
-    longshore_team::free(plan);
-  });
+/// The body of a function that frees an object.
+inline int free_object(resource* object) {
+  return guarded([&] { longshore_team::free(object); });
 }
 
 /// The object behind a handle, for functions that cannot return a code. With NULL, prints an error

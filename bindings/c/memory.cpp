@@ -28,9 +28,7 @@ int longshore_memory_create(longshore_team* team, size_t bytes, longshore_memory
   });
 }
 
-int longshore_memory_free(longshore_memory* memory) {
-  return guarded([&] { longshore_team::free(memory); });
-}
+int longshore_memory_free(longshore_memory* memory) { return free_object(memory); }
 
 longshore_memory* longshore_memory_of(const longshore_team* team, const void* cell) {
   return find_memory(*team, cell);

@@ -1,8 +1,7 @@
 // Parts of plans, as the program describes them, and the operations of plans that take a part.
 #pragma once
 
-#include "elements.hpp"
-#include "handles.hpp"
+#include "exchanges.hpp"
 #include "longshore.h"
 
 #include <longshore/exchange/exchange_part.hpp>
@@ -33,20 +32,20 @@ template <class Field>
 }
 
 /// Starts an operation of a plan that has such operations. Waits for it if `waits`.
-template <class Plan>
-int start_accumulate(Plan* plan, const combine_choice& how, const longshore_part* given, bool waits,
-                     std::optional<device_stream> stream = {}) {
-  return start_operation(plan, waits, [&](Plan& of) {
+template <class Handle>
+int start_accumulate(Handle* plan, bool waits, const combine_choice& how,
+                     const longshore_part* given, std::optional<device_stream> stream = {}) {
+  return start_operation(plan, waits, [&](Handle& of) {
     const exchange_part part = part_of(given);
-    of.operations().start_accumulate(ops_for(how, of.fields, part), part, stream);
+    of.plan.start_accumulate(ops_for(how, of.fields, part), part, stream);
   });
 }
-template <class Plan>
-int start_assemble(Plan* plan, const combine_choice& how, const longshore_part* given, bool waits,
+template <class Handle>
+int start_assemble(Handle* plan, bool waits, const combine_choice& how, const longshore_part* given,
                    std::optional<device_stream> stream = {}) {
-  return start_operation(plan, waits, [&](Plan& of) {
+  return start_operation(plan, waits, [&](Handle& of) {
     const exchange_part part = part_of(given);
-    of.operations().start_assemble(ops_for(how, of.fields, part), part, stream);
+    of.plan.start_assemble(ops_for(how, of.fields, part), part, stream);
   });
 }
 

@@ -26,27 +26,5 @@ std::unique_ptr<longshore_scatter_plan> make(longshore_array& table,
 }  // namespace
 
 extern "C" {
-
-int longshore_scatter_create(longshore_array* table, const struct longshore_gather_options* options,
-                             longshore_scatter_plan** plan) {
-  return create_plan(table, options, plan, make);
-}
-
-int longshore_scatter_free(longshore_scatter_plan* plan) {
-  return guarded([&] { longshore_team::free(plan); });
-}
-
-int longshore_scatter_run(longshore_scatter_plan* plan, const int64_t* indices, int64_t count,
-                          const void* values) {
-  return run_plan(plan, indices, count, const_cast<void*>(values));
-}
-
-const char* longshore_scatter_strategy(const longshore_scatter_plan* plan) {
-  return name_of(existing(plan, "the plan").strategy()).data();
-}
-
-int longshore_scatter(longshore_array* table, const int64_t* indices, int64_t count,
-                      const void* values, const struct longshore_gather_options* options) {
-  return run_once(table, indices, count, const_cast<void*>(values), options, make);
-}
+LONGSHORE_CALLS_OF_REQUESTS(scatter, const void*, make, false)
 }

@@ -237,9 +237,7 @@ int longshore_sorter_create(longshore_team* team, int key_type, size_t payload_b
   });
 }
 
-int longshore_sorter_free(longshore_sorter* sorter) {
-  return guarded([&] { longshore_team::free(sorter); });
-}
+int longshore_sorter_free(longshore_sorter* sorter) { return free_object(sorter); }
 
 int longshore_sorter_run(longshore_sorter* sorter, const void* keys, const void* payloads,
                          int64_t count, int64_t* received) {

@@ -70,9 +70,7 @@ int longshore_stream_create(longshore_team* team, int type, int64_t elements,
   });
 }
 
-int longshore_stream_free(longshore_stream* stream) {
-  return guarded([&] { longshore_team::free(stream); });
-}
+int longshore_stream_free(longshore_stream* stream) { return free_object(stream); }
 
 int longshore_stream_run(longshore_stream* stream) {
   return guarded([&] { checked(stream, "the stream").run(); });

@@ -6,7 +6,6 @@
 
 #include <longshore/gather/update.hpp>
 
-#include <array>
 #include <bit>
 
 struct longshore_update_plan : longshore::bindings::request_plan {
@@ -29,23 +28,14 @@ number_kind number_kind_of(int type) {
 }
 
 word_operation operation_of(int code, int type) {
-  // in the order of `operation`
-  static constexpr std::array codes = {LONGSHORE_SUM, LONGSHORE_MIN, LONGSHORE_MAX,
-                                       LONGSHORE_XOR, LONGSHORE_OR,  LONGSHORE_AND};
-  static_assert(codes[static_cast<std::size_t>(operation::sum)] == LONGSHORE_SUM &&
-                codes[static_cast<std::size_t>(operation::min)] == LONGSHORE_MIN &&
-                codes[static_cast<std::size_t>(operation::max)] == LONGSHORE_MAX &&
-                codes[static_cast<std::size_t>(operation::bit_xor)] == LONGSHORE_XOR &&
-                codes[static_cast<std::size_t>(operation::bit_or)] == LONGSHORE_OR &&
-                codes[static_cast<std::size_t>(operation::bit_and)] == LONGSHORE_AND);
-  const auto* const position = std::find(codes.begin(), codes.end(), code);
-  if (position == codes.end())
+  if (code < LONGSHORE_SUM || code > LONGSHORE_AND)
     fail(errc::usage,
          "update with operation {}: it is one of LONGSHORE_SUM, LONGSHORE_MIN, LONGSHORE_MAX, "
          "LONGSHORE_XOR, LONGSHORE_OR, LONGSHORE_AND",
          code);
-  const word_operation chosen{static_cast<operation>(position - codes.begin()),
-                              number_kind_of(type)};
+  // `operation` has the order of enum longshore_reduction, which begins at LONGSHORE_SUM.
+  static_assert(LONGSHORE_AND - LONGSHORE_SUM == static_cast<int>(operation::bit_and));
+  const word_operation chosen{static_cast<operation>(code - LONGSHORE_SUM), number_kind_of(type)};
   if (needs_integers(chosen.which) && chosen.kind == number_kind::floating)
     fail(errc::usage,
          "update with LONGSHORE_XOR, LONGSHORE_OR or LONGSHORE_AND in an array of {}: they need an "
@@ -130,13 +120,11 @@ int longshore_update_create(longshore_array* table, int operation,
   return create_plan(table, options, plan, make_update(operation));
 }
 
-int longshore_update_free(longshore_update_plan* plan) {
-  return guarded([&] { longshore_team::free(plan); });
-}
+int longshore_update_free(longshore_update_plan* plan) { return free_object(plan); }
 
 int longshore_update_run(longshore_update_plan* plan, const int64_t* indices, int64_t count,
                          const void* values) {
-  return run_plan(plan, indices, count, const_cast<void*>(values));
+  return run_plan(plan, indices, count, const_cast<void*>(values), false);
 }
 
 const char* longshore_update_strategy(const longshore_update_plan* plan) {
@@ -146,31 +134,9 @@ const char* longshore_update_strategy(const longshore_update_plan* plan) {
 int longshore_update(longshore_array* table, const int64_t* indices, int64_t count,
                      const void* values, int operation,
                      const struct longshore_gather_options* options) {
-  return run_once(table, indices, count, const_cast<void*>(values), options,
-                  make_update(operation));
+  return run_once(table, indices, count, const_cast<void*>(values), options, make_update(operation),
+                  false);
 }
 
-int longshore_histogram_create(longshore_array* table,
-                               const struct longshore_gather_options* options,
-                               longshore_histogram_plan** plan) {
-  return create_plan(table, options, plan, make_histogram);
-}
-
-int longshore_histogram_free(longshore_histogram_plan* plan) {
-  return guarded([&] { longshore_team::free(plan); });
-}
-
-int longshore_histogram_run(longshore_histogram_plan* plan, const int64_t* indices, int64_t count,
-                            const void* values) {
-  return run_plan(plan, indices, count, const_cast<void*>(values), true);
-}
-
-const char* longshore_histogram_strategy(const longshore_histogram_plan* plan) {
-  return name_of(existing(plan, "the plan").strategy()).data();
-}
-
-int longshore_histogram(longshore_array* table, const int64_t* indices, int64_t count,
-                        const void* values, const struct longshore_gather_options* options) {
-  return run_once(table, indices, count, const_cast<void*>(values), options, make_histogram, true);
-}
+LONGSHORE_CALLS_OF_REQUESTS(histogram, const void*, make_histogram, true)
 }

@@ -14,21 +14,14 @@
 
 namespace longshore::bindings {
 
+/// In the order of enum longshore_reduction.
 enum class operation : std::uint8_t { sum, min, max, bit_xor, bit_or, bit_and };
 /// The meaning of the bits of a word.
 enum class number_kind : std::uint8_t { signed_integer, unsigned_integer, floating };
 
 /// Whether the operation works on bits, and so has no meaning for floats.
 [[nodiscard]] constexpr bool needs_integers(operation which) noexcept {
-  switch (which) {
-    case operation::sum:
-    case operation::min:
-    case operation::max: return false;
-    case operation::bit_xor:
-    case operation::bit_or:
-    case operation::bit_and: return true;
-  }
-  return true;
+  return which >= operation::bit_xor;
 }
 
 struct word_operation {

@@ -9,7 +9,7 @@ stands after `contains`. The module uses the module USED, or all modules before 
 stands for the declarations of the header. Lines between `!:for LIST` and `!:end` are repeated for
 each entry of LOOPS[LIST]. In each copy, the values of the entry replace <names>. Procedures that
 types bind and the template does not define are added: each calls the function of the header with
-its name.
+its name. The argument ierr is declared in each procedure that has it.
 """
 
 from __future__ import annotations
@@ -54,6 +54,12 @@ RANKS = [
     }
     for rank in (1, 2, 3)
 ]
+# The values of collectives of a team: a vector, or a scalar.
+SHAPES = [
+    {"one": "", "values": "contiguous, target :: values(:)", "start": "start_of_<type>(values)"}
+    | {"count": "size(values, kind=int64)"},
+    {"one": "_one", "values": "target :: values", "start": "c_loc(values)", "count": "1_int64"},
+]
 VALUES = [{"value": entry["type"], "vdecl": entry["decl"]} for entry in TYPES]
 # The four kinds of plans. A name that a kind does not need is empty. expand() leaves out lines of
 # the template that become empty.
@@ -82,14 +88,12 @@ MORE = [{"more": f"u{number}"} for number in range(2, 9)]  # the fields of a cal
 # Calls that begin an operation take a stream. Lines with <on> are those of a call on a stream.
 STREAM: dict[str, dict[str, str | None]] = {"start_": {"stream": ", stream", "on": ""}, "": {"stream": "", "on": None}}
 PHASES = [{"phase": "start", **STREAM["start_"]}, {"phase": "exchange", **STREAM[""]}]
-COMBINING = [
-    {"combining": f"{start}{name}", **STREAM[start]} for name in ("accumulate", "assemble") for start in ("", "start_")
-]
-PLACES = [{"kind": "int32"}, {"kind": "int64"}]  # the integers of the places of ghosts
+FORMS = [{"form": "vector", "dims": ":"}, {"form": "columns", "dims": ":, :"}]  # of ghost fields
+INTEGERS = [{"kind": "int32"}, {"kind": "int64"}]
 UPDATES = [{"start": start, **of_stream} for start, of_stream in STREAM.items()]  # begins an operation, or completes it
 LOOPS: dict[str, Sequence[Mapping[str, str | None]]] = {
-    "type": TYPES, "field": TYPES + COMPLEX, "rank": RANKS, "value": VALUES, "plan": PLANS, "more": MORE,
-    "phase": PHASES, "combining": COMBINING, "update": UPDATES, "place": PLACES,
+    "type": TYPES, "field": TYPES + COMPLEX, "rank": RANKS, "shape": SHAPES, "value": VALUES, "plan": PLANS,
+    "more": MORE, "phase": PHASES, "update": UPDATES, "form": FORMS, "integer": INTEGERS,
 }  # fmt: skip
 
 # What each module uses beside other modules of Longshore.
@@ -120,12 +124,23 @@ OBJECTS = {
 FUNCTION_HEAD = """\
   {kind}function {name}(this){result}
     class({owner}), intent(in) :: this"""
+STREAM_DECLARED = "    integer(c_intptr_t), intent(in), optional :: stream\n"
+REPORT = "    call report({call}, ierr)"
+REPORT_ON_STREAM = """\
+    if (present(stream)) then
+      call report({on_stream}, ierr)
+    else
+      call report({call}, ierr)
+    end if"""
+PART_DECLARED = """\
+    integer, intent(in), optional :: fields(:), width, low(:), high(:)
+    type(part_of_plan), target :: part"""
 REQUIRE = "    call require_object(this%handle, '{what}')"
 SUBROUTINE_HEAD = """\
   subroutine {name}({arguments})
     class({owner}), intent({intent}) :: this"""
-IERR = "    integer, intent(out), optional :: ierr"
-# Procedures for functions of C that take an object, and at most the address of a result.
+# Procedures for functions of C that take an object and at most the address of a result, and for
+# those that combine.
 CALLS = {
     "number": f"""{FUNCTION_HEAD}
 {REQUIRE}
@@ -152,20 +167,27 @@ CALLS = {
     ranks = numbers
   end subroutine {{name}}""",
     "action": f"""{SUBROUTINE_HEAD}
-{IERR}
-    call report({{call}}, ierr)
+{{stream}}{{report}}
   end subroutine {{name}}""",
-    "action on a stream": f"""{SUBROUTINE_HEAD}
-{IERR}
-    integer(c_intptr_t), intent(in), optional :: stream
-    if (present(stream)) then
-      call report(c_longshore_{{name}}_on(this%handle, transfer(stream, c_null_ptr)), ierr)
-    else
-      call report({{call}}, ierr)
-    end if
+    "combining": f"""{SUBROUTINE_HEAD}
+    integer(c_int), intent(in) :: how
+{PART_DECLARED}
+{{stream}}    if (.not. is_ready(this, part, ierr, fields, width, low, high)) return
+    if (.not. have_operation(how, are_complex(this, part), ierr)) return
+{{report}}
+  end subroutine {{name}}""",
+    "combining by a procedure": f"""{SUBROUTINE_HEAD}
+    procedure(combine_procedure) :: combine
+{PART_DECLARED}
+    type(combine_context) :: before
+    integer(c_int) :: code
+    if (.not. is_ready(this, part, ierr, fields, width, low, high)) return
+    before = replaced(this%by, combine)
+    code = {{call}}
+    if (code == longshore_error_usage) this%by = before
+    call report(code, ierr)
   end subroutine {{name}}""",
     "free": f"""{SUBROUTINE_HEAD}
-{IERR}
     integer(c_int) :: code
     code = {{call}}
     if (code == longshore_ok) this%handle = c_null_ptr
@@ -173,7 +195,6 @@ CALLS = {
   end subroutine {{name}}""",
     "test": f"""{SUBROUTINE_HEAD}
     logical, intent(out) :: complete
-{IERR}
     integer(c_int), target :: found
     integer(c_int) :: code
     found = 0
@@ -182,6 +203,10 @@ CALLS = {
     call report(code, ierr)
   end subroutine {{name}}""",
 }
+# What calls of plans without parts lack.
+OF_PARTS = (f"{PART_DECLARED}\n", ", c_loc(part%given)", ", fields, width, low, high", ", part")
+# Objects that make their plan in the first operation.
+MAKE_PLANS = ("longshore_halo", "longshore_ghost")
 
 
 def calls_text(template: str, header: str) -> str:
@@ -199,26 +224,43 @@ def call_text(name: str, result: str, arguments: str, *, takes_stream: bool) -> 
     """Return the procedure that calls a function of C. If takes_stream, C also has ..._on."""
     this, *more = [" ".join(argument.split()) for argument in arguments.split(",")]
     owner = this.removeprefix("const ").partition("*")[0]
-    takes, kind, of_result = "this, ierr", "", ""
-    if more:
-        call = f"c_longshore_{name}(this%handle, c_loc(found))"
+    takes, passed, kind, of_result = "this, ierr", "", "", ""
+    changes_object = False
+    if more and more[0] == "int reduction":
+        form, takes, passed = "combining", "this, how, ierr, fields, width, low, high", ", how, c_loc(part%given)"
+        changes_object = owner in MAKE_PLANS
+    elif more and more[0].startswith("longshore_combine_function"):
+        form, takes = "combining by a procedure", "this, combine, ierr, fields, width, low, high"
+        passed = ", c_funloc(combine_pairs), c_loc(this%by), c_loc(part%given)"
+        changes_object = True
+    elif more:
+        passed, of_result = ", c_loc(found)", " result(numbers)"
         form = {"void": "triple", "const int*": "list", "int": "test"}[result]
         takes = {"list": "this, ranks", "test": "this, complete, ierr"}.get(form, "")
-        of_result = " result(numbers)"
+        changes_object = form == "test"
+    elif "char" in result:
+        form, of_result = "text", " result(text)"
+    elif result == "int" and not this.startswith("const "):
+        changes_object = name.endswith("_free")
+        form = "free" if changes_object else "action"
     else:
-        call = f"c_longshore_{name}(this%handle)"
-        is_code = result == "int" and not this.startswith("const ")
-        form = ("free" if name.endswith("_free") else "action") if is_code else "number"
-        if takes_stream:
-            form, takes = "action on a stream", "this, ierr, stream"
-        kind = {"int": "integer ", "int64_t": "integer(int64) ", "double": "real(real64) "}.get(result, "")
-        if "char" in result:
-            form, of_result = "text", " result(text)"
-    intent = "inout" if form in ("free", "test") else "in"
-    return CALLS[form].format(
+        form = "number"
+        kind = {"int": "integer ", "int64_t": "integer(int64) ", "double": "real(real64) "}[result]
+    call = f"c_longshore_{name}(this%handle{passed})"
+    report = REPORT.format(call=call)
+    if takes_stream:
+        takes += ", stream"
+        on_stream = f"c_longshore_{name}_on(this%handle{passed}, transfer(stream, c_null_ptr))"
+        report = REPORT_ON_STREAM.format(call=call, on_stream=on_stream)
+    text = CALLS[form].format(
         name=name, owner=owner, what=OBJECTS.get(owner, "a plan"), call=call, arguments=takes, kind=kind,
-        result=of_result, intent=intent,
+        result=of_result, intent="inout" if changes_object else "in", report=report,
+        stream=STREAM_DECLARED if takes_stream else "",
     )  # fmt: skip
+    if not arguments.endswith(" part"):
+        for of_part in OF_PARTS:
+            text = text.replace(of_part, "")
+    return text
 
 
 def plain_text(header: str) -> str:
@@ -288,6 +330,25 @@ def function_lines(result: str, name: str, arguments: str) -> list[str]:
     return [f"  function c_{head} result(answer)", "    import", *declared, f"  end function c_{name}"]
 
 
+def declare_ierr(text: str) -> str:
+    """Declare the argument ierr in each procedure that has it: the template does not."""
+    head = r"^ +(?:[^!'\n]* )?(?:subroutine|function) \w+\([^)]*\bierr\b[^)]*\).*\n"
+    return re.sub(head, r"\g<0>    integer, intent(out), optional :: ierr\n", text, flags=re.MULTILINE)
+
+
+def entries_of(loop: str) -> Sequence[Mapping[str, str | None]]:
+    """Return the entries of a loop. A sort moves keys alone, or with values of one type.
+
+    Lines with <with> are for values.
+    """
+    if loop != "sorted":
+        return LOOPS[loop]
+    keys_alone = {"suffix": "", "values": "", "vdecl": None, "with": None, "value_bytes": "0", "start": "c_null_ptr"}
+    with_values = {"suffix": "_<value>", "values": ", values", "with": "", "value_bytes": "storage_size(values)/8"}
+    with_values |= {"start": "start_of_<value>(values)"}
+    return [keys_alone, *({**with_values, **entry} for entry in LOOPS["value"])]
+
+
 def expand(lines: list[str]) -> list[str]:
     """Repeat the lines between each !:for and its !:end."""
     out: list[str] = []
@@ -303,7 +364,7 @@ def expand(lines: list[str]) -> list[str]:
             depth += lines[end].strip().startswith("!:for ") - (lines[end].strip() == "!:end")
             end += 1
         inner = expand(lines[at + 1 : end - 1])
-        for values in LOOPS[loop[1]]:
+        for values in entries_of(loop[1]):
             body = inner
             for name, text in values.items():
                 # Lines that become empty are left out, and those with a name whose text is None.
@@ -357,7 +418,7 @@ def main(header: str, template: str, output: str, folder: str) -> None:
         sys.exit(f"generate_module.py: the template has an unknown name: {left[0]}")
     modules = modules_of(text, Path(header).read_text(encoding="utf-8"))
     for name, module in modules.items():
-        modules[name] = "\n".join(folded(line) for line in module.splitlines()) + "\n"
+        modules[name] = "\n".join(folded(line) for line in declare_ierr(module).splitlines()) + "\n"
         write(Path(folder) / f"{name}.f90", modules[name])
     write(Path(output), "\n".join(modules.values()))
 

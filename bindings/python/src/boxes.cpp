@@ -8,6 +8,7 @@
 #include "kept_plan.hpp"
 #include "operations.hpp"
 #include "parts.hpp"
+#include "plan_methods.hpp"
 #include "python_number.hpp"
 #include "read_on_all_ranks.hpp"
 
@@ -126,10 +127,7 @@ void make_boxes(rank_boxes* self, nb::handle layout, nb::handle width, nb::handl
   const box_layout& boxes = of.layout();
   const auto owner = of.kept.shared_owner();
   team& ranks = owner->ranks();
-  {
-    const release_gil unlocked;
-    owner->free_dropped();
-  }
+  free_dropped(*owner);
   box_options options;
   std::vector<cell_field> found;
   common_arguments same;
@@ -244,10 +242,7 @@ void make_copy(rank_copy* self, nb::handle source, nb::handle target, nb::handle
   team& ranks = owner->ranks();
   const box_layout &from_layout = layout_of(from.layout).layout(),
                    &to_layout = layout_of(to.layout).layout();
-  {
-    const release_gil unlocked;
-    owner->free_dropped();
-  }
+  free_dropped(*owner);
   box_copy_options options;
   read_on_all_ranks(ranks, "BoxCopy", [&] {
     options = {.mode = from_name<box_mode>(mode), .fills_halos = truth(fills_halos, "fills_halos")};
@@ -278,8 +273,8 @@ void start_copy(const rank_copy& self, nb::handle stream) {
   "self, *, fields: " FIELDS_OF_CALL " = None, width: " WIDTH_OF_CALL " = None, " STREAM_OF_CALL
 
 void bind_plan(nb::module_& module) {
-  nb::class_<rank_boxes>(module, "Boxes",
-                         R"(Fields on the boxes of a layout, and the exchange of their halos.
+  nb::class_<rank_boxes> type(module, "Boxes",
+                              R"(Fields on the boxes of a layout, and the exchange of their halos.
 
 Collective. The plan is made once and used often.
 
@@ -308,8 +303,8 @@ or TypeError for unsuitable arrays.
 >>> a[boxes.interior], b[boxes.interior] = [1, 2, 3], [4, 5]
 >>> boxes.update()
 >>> a, b
-(array([0., 1., 2., 3., 4.]), array([3., 4., 5., 0.])))")
-      .def("__init__", &make_boxes, "layout"_a, "width"_a = 1, "fields"_a = 1,
+(array([0., 1., 2., 3., 4.]), array([3., 4., 5., 0.])))");
+  type.def("__init__", &make_boxes, "layout"_a, "width"_a = 1, "fields"_a = 1,
            "dtype"_a = "float64", nb::kw_only(), "shared"_a = 0, "mode"_a = "direct",
            nb::sig("def __init__(self, layout: BoxLayout, "
                    "width: int | collections.abc.Sequence[int | tuple[int, int]] | "
@@ -320,20 +315,10 @@ or TypeError for unsuitable arrays.
                    "dtype: numpy.typing.DTypeLike | list[numpy.typing.DTypeLike] = 'float64', *, "
                    "shared: int | collections.abc.Sequence[int] | dict[typing.Any, typing.Any] = "
                    "0, mode: str = 'direct') -> None"),
-           "Collective. The arguments are those of the class.")
-      .def(
-          "update",
-          [](const rank_boxes& self, nb::handle fields, nb::handle width, nb::handle stream) {
-            start_update(self, fields, width, stream);
-            wait_for_plan(self.plan(), stream);
-          },
-          nb::kw_only(), "fields"_a = nb::none(), "width"_a = nb::none(), "stream"_a = nb::none(),
-          nb::sig("def update(" UPDATING_CALL),
-          "Copies cells of their owners to the halos of other boxes: start_update() and wait().")
-      .def("start_update", &start_update, nb::kw_only(), "fields"_a = nb::none(),
-           "width"_a = nb::none(), "stream"_a = nb::none(),
-           nb::sig("def start_update(" UPDATING_CALL),
-           R"(Begins an update of the given fields, or of all.
+           "Collective. The arguments are those of the class.");
+  add_operation(type, "update", &start_update, UPDATING_CALL,
+                "Copies cells of their owners to the halos of other boxes",
+                R"(Begins an update of the given fields, or of all.
 
 fields: a field or several, by names or numbers.
 width: at most this many cells of the halo are filled, in the forms of the class. A field with a
@@ -344,21 +329,12 @@ All ranks give the same fields and the same width. The first call with these fie
 is collective: it makes and keeps a plan.
 
 Cells that no box owns and shared layers are not changed. Until the update is complete, neither read
-nor write halos, and do not write cells within a width of a border of their box.)")
-      .def(
-          "accumulate",
-          [](const rank_boxes& self, nb::handle op, nb::handle fields, nb::handle width,
-             nb::handle stream) {
-            start_combining<&box_exchange::start_accumulate>(self, op, fields, width, stream);
-            wait_for_plan(self.plan(), stream);
-          },
-          "op"_a = "add", nb::kw_only(), "fields"_a = nb::none(), "width"_a = nb::none(),
-          "stream"_a = nb::none(), nb::sig("def accumulate(" COMBINING_CALL(FIELDS_OF_CALL)),
-          "Combines the copies of each cell into the cell: start_accumulate() and wait().")
-      .def("start_accumulate", &start_combining<&box_exchange::start_accumulate>, "op"_a = "add",
-           nb::kw_only(), "fields"_a = nb::none(), "width"_a = nb::none(), "stream"_a = nb::none(),
-           nb::sig("def start_accumulate(" COMBINING_CALL(FIELDS_OF_CALL)),
-           R"(Begins to combine the copies of cells into the cells of their owners.
+nor write halos, and do not write cells within a width of a border of their box.)",
+                nb::kw_only(), "fields"_a = nb::none(), "width"_a = nb::none(),
+                "stream"_a = nb::none());
+  add_operation(type, "accumulate", &start_combining<&box_exchange::start_accumulate>,
+                COMBINING_CALL(FIELDS_OF_CALL), "Combines the copies of each cell into the cell",
+                R"(Begins to combine the copies of cells into the cells of their owners.
 
 The cell becomes op(cell, copy), for one copy after another, in the order of their boxes. Copies are
 the cells of halos, and those of shared layers in boxes that do not own them. They keep their
@@ -368,33 +344,22 @@ op: "add", "minimum", "maximum" or "bitwise_or", or the function of NumPy with t
     function of NumPy of two numbers, such as ``numpy.multiply``.
 fields, width, stream: as in start_update().
 
-Until the operation is complete, neither read nor write the fields.)")
-      .def(
-          "assemble",
-          [](const rank_boxes& self, nb::handle op, nb::handle fields, nb::handle width,
-             nb::handle stream) {
-            start_combining<&box_exchange::start_assemble>(self, op, fields, width, stream);
-            wait_for_plan(self.plan(), stream);
-          },
-          "op"_a = "add", nb::kw_only(), "fields"_a = nb::none(), "width"_a = nb::none(),
-          "stream"_a = nb::none(), nb::sig("def assemble(" COMBINING_CALL(FIELDS_OF_CALL)),
-          "Gives each cell and all copies of it their combined value: start_assemble() and wait().")
-      .def(
-          "start_assemble", &start_combining<&box_exchange::start_assemble>, "op"_a = "add",
-          nb::kw_only(), "fields"_a = nb::none(), "width"_a = nb::none(), "stream"_a = nb::none(),
-          nb::sig("def start_assemble(" COMBINING_CALL(FIELDS_OF_CALL)),
-          "Begins an accumulate by ``op``, and then gives the value of each cell to its copies. So "
-          "a cell has the same bits in all boxes. The arguments and the rules are those of "
-          "start_accumulate().")
-      .def(
-          "test", [](const rank_boxes& self) { return test_plan(self.plan()); },
-          nb::sig("def test(self) -> bool"),
-          "Makes progress on the operation. Returns True when it is complete.")
-      .def(
-          "wait",
-          [](const rank_boxes& self, nb::handle stream) { wait_for_plan(self.plan(), stream); },
-          "stream"_a = nb::none(), nb::sig("def wait(self, " STREAM_OF_CALL),
-          "Returns when the operation is complete on this rank, and its arrays may be used again.")
+Until the operation is complete, neither read nor write the fields.)",
+                "op"_a = "add", nb::kw_only(), "fields"_a = nb::none(), "width"_a = nb::none(),
+                "stream"_a = nb::none());
+  add_operation(type, "assemble", &start_combining<&box_exchange::start_assemble>,
+                COMBINING_CALL(FIELDS_OF_CALL),
+                "Gives each cell and all copies of it their combined value",
+                "Begins an accumulate by ``op``, and then gives the value of each cell to its "
+                "copies. So a cell has the same bits in all boxes. The arguments and the rules are "
+                "those of start_accumulate().",
+                "op"_a = "add", nb::kw_only(), "fields"_a = nb::none(), "width"_a = nb::none(),
+                "stream"_a = nb::none());
+  type.def("test", &test_plan<rank_boxes>, nb::sig("def test(self) -> bool"),
+           "Makes progress on the operation. Returns True when it is complete.")
+      .def("wait", &wait_for_plan<rank_boxes>, "stream"_a = nb::none(),
+           nb::sig("def wait(self, " STREAM_OF_CALL),
+           "Returns when the operation is complete on this rank, and its arrays may be used again.")
       .def_prop_ro("fields", &arrays_of,
                    nb::sig("def fields(self) -> tuple[tuple[numpy.ndarray, ...], ...]"),
                    "The arrays of each field, with their halos: one for each box of this rank.")
@@ -455,27 +420,17 @@ array([[0., 0., 0., 0.],
            nb::sig("def __init__(self, source: Boxes, target: Boxes, *, fills_halos: bool = False, "
                    "mode: str = 'direct') -> None"),
            "Collective. The arguments are those of the class.")
-      .def(
-          "copy",
-          [](const rank_copy& self, nb::handle stream) {
-            start_copy(self, stream);
-            wait_for_plan(self.plan(), stream);
-          },
-          "stream"_a = nb::none(), nb::sig("def copy(self, " STREAM_OF_CALL),
-          "Copies the fields: start() and wait().")
+      .def("copy", completing(&start_copy), "stream"_a = nb::none(),
+           nb::sig("def copy(self, " STREAM_OF_CALL), "Copies the fields: start() and wait().")
       .def("start", &start_copy, "stream"_a = nb::none(),
            nb::sig("def start(self, " STREAM_OF_CALL),
            "Begins a copy. Until it is complete, do not write the source, and neither read nor "
            "write the target.")
-      .def(
-          "test", [](const rank_copy& self) { return test_plan(self.plan()); },
-          nb::sig("def test(self) -> bool"),
-          "Makes progress on the copy. Returns True when it is complete.")
-      .def(
-          "wait",
-          [](const rank_copy& self, nb::handle stream) { wait_for_plan(self.plan(), stream); },
-          "stream"_a = nb::none(), nb::sig("def wait(self, " STREAM_OF_CALL),
-          "Returns when the copy is complete on this rank.")
+      .def("test", &test_plan<rank_copy>, nb::sig("def test(self) -> bool"),
+           "Makes progress on the copy. Returns True when it is complete.")
+      .def("wait", &wait_for_plan<rank_copy>, "stream"_a = nb::none(),
+           nb::sig("def wait(self, " STREAM_OF_CALL),
+           "Returns when the copy is complete on this rank.")
       .def_prop_ro(
           "source", [](const rank_copy& self) { return self.source; },
           nb::sig("def source(self) -> Boxes"), "The boxes that are copied.")

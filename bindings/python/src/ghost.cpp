@@ -6,6 +6,7 @@
 #include "ghost_plans.hpp"
 #include "gil.hpp"
 #include "operations.hpp"
+#include "plan_methods.hpp"
 #include "python_number.hpp"
 #include "read_on_all_ranks.hpp"
 
@@ -42,10 +43,7 @@ void make_ghost(rank_ghost* self, nb::handle graph, nb::handle fields, nb::handl
   ghost_options options;
   field_list list;
   const auto owner = of.kept.shared_owner();
-  {
-    const release_gil unlocked;
-    owner->free_dropped();
-  }
+  free_dropped(*owner);
   read_on_all_ranks(owner->ranks(), "Ghost", [&] {
     options = {.strategy = from_name<ghost_strategy>(strategy),
                .updates = truth(updates, "updates"),
@@ -115,9 +113,6 @@ void start_combining(const rank_ghost& self, nb::handle op, nb::handle stream) {
   plan.start([&](ghost_exchange& ghosts) { (ghosts.*Start)(ops, on); });
 }
 
-bool test(const rank_ghost& self) { return test_plan(self.plan()); }
-void wait(const rank_ghost& self, nb::handle stream) { wait_for_plan(self.plan(), stream); }
-
 nb::dict moved(const rank_ghost& self, std::string_view operation) {
   if (operation != "update" && operation != "accumulate")
     fail(errc::usage, "moved: operation '{}': allowed are update, accumulate", operation);
@@ -139,8 +134,9 @@ std::string text_of(const rank_ghost& self) {
   "numpy.ndarray | tuple[numpy.ndarray, ...] | list[numpy.ndarray | tuple[numpy.ndarray, ...]]"
 
 void bind_plan(nb::module_& module) {
-  nb::class_<rank_ghost>(module, "Ghost",
-                         R"(Fields on the elements of a graph, and the exchange of their ghosts.
+  nb::class_<rank_ghost> type(
+      module, "Ghost",
+      R"(Fields on the elements of a graph, and the exchange of their ghosts.
 
 Collective. The plan is made once and used often.
 
@@ -165,8 +161,8 @@ updates, accumulates: whether the plan has these operations. A plan with one nee
 >>> x[:] = [10, 20, 1, 2, 3]
 >>> ghost.accumulate("add")
 >>> x[:2].tolist()
-[13.0, 23.0])")
-      .def("__init__", &make_ghost, "graph"_a, "fields"_a.none() = 1, "dtype"_a = "float64",
+[13.0, 23.0])");
+  type.def("__init__", &make_ghost, "graph"_a, "fields"_a.none() = 1, "dtype"_a = "float64",
            nb::kw_only(), "items"_a = 1, "strategy"_a = "direct", "updates"_a = true,
            "accumulates"_a = true,
            nb::sig("def __init__(self, graph: GhostGraph, fields: int | " FIELDS_OF_CALL
@@ -174,55 +170,33 @@ updates, accumulates: whether the plan has these operations. A plan with one nee
                    "'float64', *, "
                    "items: int = 1, strategy: str = 'direct', updates: bool = True, "
                    "accumulates: bool = True) -> None"),
-           "Collective. The arguments are those of the class.")
-      .def(
-          "update",
-          [](rank_ghost& self, nb::handle fields, nb::handle stream) {
-            start_update(self, fields, stream);
-            wait(self, stream);
-          },
-          "fields"_a = nb::none(), "stream"_a = nb::none(),
-          nb::sig("def update(self, fields: " FIELDS_OF_CALL " | None = None, " STREAM_OF_CALL),
-          "Copies the elements of all ranks to their ghosts: start_update() and wait().")
-      .def("start_update", &start_update, "fields"_a = nb::none(), "stream"_a = nb::none(),
-           nb::sig("def start_update(self, fields: " FIELDS_OF_CALL
-                   " | None = None, " STREAM_OF_CALL),
-           "Begins an update, after a rebind if there are ``fields``. Until it is complete, do not "
-           "write owned elements, and neither read nor write ghosts.")
-      .def(
-          "accumulate",
-          [](const rank_ghost& self, nb::handle op, nb::handle stream) {
-            start_combining<&ghost_exchange::start_accumulate>(self, op, stream);
-            wait(self, stream);
-          },
-          "op"_a = "add", "stream"_a = nb::none(), nb::sig("def accumulate(" COMBINING_CALL),
-          "Combines each element with all ghosts of it: start_accumulate() and wait().")
-      .def("start_accumulate", &start_combining<&ghost_exchange::start_accumulate>, "op"_a = "add",
-           "stream"_a = nb::none(), nb::sig("def start_accumulate(" COMBINING_CALL),
-           R"(Begins to combine each element with all ghosts of it.
+           "Collective. The arguments are those of the class.");
+  add_operation(type, "update", &start_update,
+                "self, fields: " FIELDS_OF_CALL " | None = None, " STREAM_OF_CALL,
+                "Copies the elements of all ranks to their ghosts",
+                "Begins an update, after a rebind if there are ``fields``. Until it is complete, "
+                "do not write owned elements, and neither read nor write ghosts.",
+                "fields"_a = nb::none(), "stream"_a = nb::none());
+  add_operation(type, "accumulate", &start_combining<&ghost_exchange::start_accumulate>,
+                COMBINING_CALL, "Combines each element with all ghosts of it",
+                R"(Begins to combine each element with all ghosts of it.
 
 The element becomes op(element, ghost), for one ghost after another. Ghosts keep their values.
 
 op: "add", "minimum", "maximum" or "bitwise_or", or the function of NumPy with this name. Or another
     function of NumPy of two numbers, such as ``numpy.multiply``.
 
-Until the operation is complete, do not write ghosts, and neither read nor write owned elements.)")
-      .def(
-          "assemble",
-          [](const rank_ghost& self, nb::handle op, nb::handle stream) {
-            start_combining<&ghost_exchange::start_assemble>(self, op, stream);
-            wait(self, stream);
-          },
-          "op"_a = "add", "stream"_a = nb::none(), nb::sig("def assemble(" COMBINING_CALL),
-          "Gives each element and all ghosts of it their combined value: start_assemble() and "
-          "wait().")
-      .def("start_assemble", &start_combining<&ghost_exchange::start_assemble>, "op"_a = "add",
-           "stream"_a = nb::none(), nb::sig("def start_assemble(" COMBINING_CALL),
-           "Begins an accumulate by ``op``, and then an update. Until both are complete, neither "
-           "read nor write the fields.")
-      .def("test", &test, nb::sig("def test(self) -> bool"),
+Until the operation is complete, do not write ghosts, and neither read nor write owned elements.)",
+                "op"_a = "add", "stream"_a = nb::none());
+  add_operation(type, "assemble", &start_combining<&ghost_exchange::start_assemble>, COMBINING_CALL,
+                "Gives each element and all ghosts of it their combined value",
+                "Begins an accumulate by ``op``, and then an update. Until both are complete, "
+                "neither read nor write the fields.",
+                "op"_a = "add", "stream"_a = nb::none());
+  type.def("test", &test_plan<rank_ghost>, nb::sig("def test(self) -> bool"),
            "Makes progress on the operation. Returns True when it is complete.")
-      .def("wait", &wait, "stream"_a = nb::none(), nb::sig("def wait(self, " STREAM_OF_CALL),
+      .def("wait", &wait_for_plan<rank_ghost>, "stream"_a = nb::none(),
+           nb::sig("def wait(self, " STREAM_OF_CALL),
            "Returns when the operation is complete on this rank, and its arrays may be used again.")
       .def("remake", &remake, "graph"_a, "fields"_a = nb::none(),
            nb::sig("def remake(self, graph: GhostGraph, fields: " FIELDS_OF_CALL " | None = "

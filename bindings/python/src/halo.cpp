@@ -8,6 +8,7 @@
 #include "operations.hpp"
 #include "parts.hpp"
 #include "per_dimension.hpp"
+#include "plan_methods.hpp"
 #include "python_number.hpp"
 #include "rank_team.hpp"
 #include "read_on_all_ranks.hpp"
@@ -41,6 +42,11 @@ struct rank_halo {
   nb::tuple arrays = {};
   shape_list cells = {}, local_cells = {}, offset = {};
   std::vector<int> grid = {}, coordinates = {};
+
+  [[nodiscard]] halo_plans& plan() const {
+    (void)plans.owner().ranks();  // throws if the team cannot be used here
+    return *plans.object();
+  }
 };
 
 shape_list shape_of(nb::handle cells) {
@@ -168,10 +174,7 @@ void make_halo(rank_halo* self, nb::handle team, nb::handle cells, nb::handle wi
   rank_halo halo{.plans = {mine.owner, nullptr}};
   halo_options options;
   task_options workers;
-  {
-    const release_gil unlocked;
-    mine.owner->free_dropped();
-  }
+  free_dropped(*mine.owner);
   const bool has_cart = !cart.is_none();
   const grid_arguments given{periodic, ranks, cart, placement, cart_order};
   grid_options grid;
@@ -219,14 +222,9 @@ void make_halo(rank_halo* self, nb::handle team, nb::handle cells, nb::handle wi
   new (self) rank_halo(std::move(halo));
 }
 
-halo_plans& plans_of(const rank_halo& self) {
-  (void)self.plans.owner().ranks();  // throws if the team cannot be used here
-  return *self.plans.object();
-}
-
 void start(const rank_halo& self, const nb::args& arrays, nb::handle fields, nb::handle width,
            nb::handle stream) {
-  halo_plans& plans = plans_of(self);
+  halo_plans& plans = self.plan();
   const exchange_part part = part_from(self.fields, arrays, fields, width);
   const auto on = stream_from(stream);
   const release_gil unlocked;
@@ -236,7 +234,7 @@ void start(const rank_halo& self, const nb::args& arrays, nb::handle fields, nb:
 template <halo_operation Operation>
 void start_combining(const rank_halo& self, nb::handle op, nb::handle fields, nb::handle width,
                      nb::handle stream) {
-  halo_plans& plans = plans_of(self);
+  halo_plans& plans = self.plan();
   const exchange_part part = part_from(self.fields, nb::tuple(), fields, width);
   const auto ops = ops_from(op, contents_of(self.fields, part), plans.errors());
   const auto on = stream_from(stream);
@@ -244,11 +242,8 @@ void start_combining(const rank_halo& self, nb::handle op, nb::handle fields, nb
   plans.start(Operation, ops, part, on);
 }
 
-bool test(const rank_halo& self) { return test_plan(plans_of(self)); }
-void wait(const rank_halo& self, nb::handle stream) { wait_for_plan(plans_of(self), stream); }
-
 int neighbour(const rank_halo& self, const std::vector<int>& step) {
-  const halo_plans& plans = plans_of(self);
+  const halo_plans& plans = self.plan();
   const std::size_t dimensions = self.cells.size();
   halo_direction direction{};
   if (step.size() != dimensions)
@@ -261,20 +256,17 @@ int neighbour(const rank_halo& self, const std::vector<int>& step) {
   return plans.grid().neighbour(direction);
 }
 
-nb::tuple box(const shape_list& begin, const shape_list& end) {
+struct cell_box {
+  shape_list begin, end;
+};
+
+nb::tuple slices_of(const cell_box& box) {
+  const auto& [begin, end] = box;
   nb::list slices;
   for (std::size_t d = 0; d < begin.size(); ++d)
     slices.append(nb::slice(nb::int_(begin[d]), nb::int_(end[d]), nb::none()));
   return nb::tuple(slices);
 }
-
-const field_layers& layers_of(const rank_halo& self, nb::handle field) {
-  return self.fields[checked_index_of(self.fields, field)].layers;
-}
-
-struct cell_box {
-  shape_list begin, end;
-};
 
 cell_box interior_box(const rank_halo& self, const field_layers& layers) {
   cell_box interior{{layers.low.begin(), layers.low.end()}, layers.interior(self.local_cells)};
@@ -297,13 +289,11 @@ cell_box inner_box(const rank_halo& self, const field_layers& layers) {
 }
 
 nb::tuple interior(const rank_halo& self, const field_layers& layers) {
-  const auto [begin, end] = interior_box(self, layers);
-  return box(begin, end);
+  return slices_of(interior_box(self, layers));
 }
 
 nb::tuple inner(const rank_halo& self, const field_layers& layers) {
-  const auto [begin, end] = inner_box(self, layers);
-  return box(begin, end);
+  return slices_of(inner_box(self, layers));
 }
 
 // The cells of the interior outside of inner_box, in boxes that do not overlap.
@@ -315,21 +305,32 @@ nb::list shell(const rank_halo& self, const field_layers& layers) {
     const std::size_t first = begin[d], last = end[d];
     if (first < inner_begin[d]) {
       end[d] = inner_begin[d];
-      boxes.append(box(begin, end));
+      boxes.append(slices_of({begin, end}));
     }
     if (inner_end[d] < last) {
       begin[d] = inner_end[d], end[d] = last;
-      boxes.append(box(begin, end));
+      boxes.append(slices_of({begin, end}));
     }
     begin[d] = inner_begin[d], end[d] = inner_end[d];
   }
   return boxes;
 }
 
+// The result of Find, one of the three functions above, for one field.
+template <auto Find>
+auto of_field(const rank_halo& self, nb::handle field) {
+  return Find(self, self.fields[checked_index_of(self.fields, field)].layers);
+}
+// The same for all fields. `what` names the property.
+template <auto Find>
+auto of_all_fields(const char* what) {
+  return [what](const rank_halo& self) { return Find(self, layers_of_all(self.fields, what)); };
+}
+
 nb::tuple owned(const rank_halo& self) {
   shape_list end = self.offset;
   for (std::size_t d = 0; d < end.size(); ++d) end[d] += self.local_cells[d];
-  return box(self.offset, end);
+  return slices_of({self.offset, end});
 }
 
 template <class Number>
@@ -355,8 +356,9 @@ std::string text_of(const rank_halo& self) {
 }  // namespace
 
 void bind_halo(nb::module_& module) {
-  nb::class_<rank_halo>(module, "Halo",
-                        R"(Fields on a distributed grid of cells, and the exchange of their halos.
+  nb::class_<rank_halo> type(
+      module, "Halo",
+      R"(Fields on a distributed grid of cells, and the exchange of their halos.
 
 Collective. Each rank owns a block of the grid. The plan is made once and used often.
 
@@ -394,8 +396,8 @@ Raises UsageError, OutOfMemoryError, or TypeError for unsuitable arrays.
 >>> halo.exchange()
 >>> u
 array([4., 1., 2., 3., 4., 1.])
-)")
-      .def("__init__", &make_halo, "team"_a.none(), "cells"_a = nb::none(), "width"_a = 1,
+)");
+  type.def("__init__", &make_halo, "team"_a.none(), "cells"_a = nb::none(), "width"_a = 1,
            "fields"_a = 1, "dtype"_a = "float64", "periodic"_a = nb::none(), nb::kw_only(),
            "ranks"_a = nb::none(), "algorithm"_a = "standard", "mode"_a = "direct",
            "reach"_a = "corners", "placement"_a = "linear", "local_cells"_a = nb::none(),
@@ -421,23 +423,17 @@ array([4., 1., 2., 3., 4., 1.])
       .def(
           "exchange",
           [](const rank_halo& self) {
-            halo_plans& plans = plans_of(self);
+            halo_plans& plans = self.plan();
             const release_gil unlocked;
             plans.start(halo_operation::exchange, {}, {});
             plans.wait();
           },
           nb::sig("def exchange(self) -> None"), "Fills the halos of all fields.")
-      .def(
-          "exchange",
-          [](const rank_halo& self, const nb::args& arrays, nb::handle fields, nb::handle width,
-             nb::handle stream) {
-            start(self, arrays, fields, width, stream);
-            wait(self, stream);
-          },
-          "arrays"_a, "fields"_a = nb::none(), "width"_a = nb::none(), "stream"_a = nb::none(),
-          nb::sig("def exchange(self, *arrays: numpy.ndarray, fields: " FIELDS_OF_CALL " = None, "
-                  "width: " WIDTH_OF_CALL " = None, " STREAM_OF_CALL),
-          "Fills the halos of the given fields, or of all: start() and wait().")
+      .def("exchange", completing(&start), "arrays"_a, "fields"_a = nb::none(),
+           "width"_a = nb::none(), "stream"_a = nb::none(),
+           nb::sig("def exchange(self, *arrays: numpy.ndarray, fields: " FIELDS_OF_CALL " = None, "
+                   "width: " WIDTH_OF_CALL " = None, " STREAM_OF_CALL),
+           "Fills the halos of the given fields, or of all: start() and wait().")
       .def("start", &start, "arrays"_a, "fields"_a = nb::none(), "width"_a = nb::none(),
            "stream"_a = nb::none(),
            nb::sig("def start(self, *arrays: numpy.ndarray, fields: " FIELDS_OF_CALL " = None, "
@@ -457,21 +453,10 @@ is collective: it makes and keeps a plan.
 
 Until the exchange is complete, do not read the halo. Do not write shared layers, or cells within a
 width of these layers or of a face; if both sides differ, the wider width counts. Meanwhile the
-program may read the cells of ``inner``, to compute another field.)")
-      .def(
-          "accumulate",
-          [](const rank_halo& self, nb::handle op, nb::handle fields, nb::handle width,
-             nb::handle stream) {
-            start_combining<halo_operation::accumulate>(self, op, fields, width, stream);
-            wait(self, stream);
-          },
-          "op"_a = "add", nb::kw_only(), "fields"_a = nb::none(), "width"_a = nb::none(),
-          "stream"_a = nb::none(), nb::sig("def accumulate(" COMBINING_CALL(FIELDS_OF_CALL)),
-          "Combines the copies of each cell into the cell: start_accumulate() and wait().")
-      .def("start_accumulate", &start_combining<halo_operation::accumulate>, "op"_a = "add",
-           nb::kw_only(), "fields"_a = nb::none(), "width"_a = nb::none(), "stream"_a = nb::none(),
-           nb::sig("def start_accumulate(" COMBINING_CALL(FIELDS_OF_CALL)),
-           R"(Begins to combine the copies of cells into the cells of their owners.
+program may read the cells of ``inner``, to compute another field.)");
+  add_operation(type, "accumulate", &start_combining<halo_operation::accumulate>,
+                COMBINING_CALL(FIELDS_OF_CALL), "Combines the copies of each cell into the cell",
+                R"(Begins to combine the copies of cells into the cells of their owners.
 
 The cell becomes op(cell, copy), for one copy after another, in the order of their ranks. Copies are
 the cells of halos, and those of a shared layer in the block on the high side. They keep their
@@ -482,27 +467,21 @@ op: "add", "minimum", "maximum" or "bitwise_or", or the function of NumPy with t
 fields, width, stream: as in start().
 
 Until the operation is complete, neither read nor write cells of shared layers, or within a width of
-these layers or of a face.)")
-      .def(
-          "assemble",
-          [](const rank_halo& self, nb::handle op, nb::handle fields, nb::handle width,
-             nb::handle stream) {
-            start_combining<halo_operation::assemble>(self, op, fields, width, stream);
-            wait(self, stream);
-          },
-          "op"_a = "add", nb::kw_only(), "fields"_a = nb::none(), "width"_a = nb::none(),
-          "stream"_a = nb::none(), nb::sig("def assemble(" COMBINING_CALL(FIELDS_OF_CALL)),
-          "Gives each cell and all copies of it their combined value: start_assemble() and wait().")
-      .def(
-          "start_assemble", &start_combining<halo_operation::assemble>, "op"_a = "add",
-          nb::kw_only(), "fields"_a = nb::none(), "width"_a = nb::none(), "stream"_a = nb::none(),
-          nb::sig("def start_assemble(" COMBINING_CALL(FIELDS_OF_CALL)),
-          "Begins an accumulate by ``op``, and then gives the value of each cell to its copies. So "
-          "a cell has the same bits on all ranks. The arguments and the rules are those of "
-          "start_accumulate().")
-      .def("test", &test, nb::sig("def test(self) -> bool"),
+these layers or of a face.)",
+                "op"_a = "add", nb::kw_only(), "fields"_a = nb::none(), "width"_a = nb::none(),
+                "stream"_a = nb::none());
+  add_operation(type, "assemble", &start_combining<halo_operation::assemble>,
+                COMBINING_CALL(FIELDS_OF_CALL),
+                "Gives each cell and all copies of it their combined value",
+                "Begins an accumulate by ``op``, and then gives the value of each cell to its "
+                "copies. So a cell has the same bits on all ranks. The arguments and the rules are "
+                "those of start_accumulate().",
+                "op"_a = "add", nb::kw_only(), "fields"_a = nb::none(), "width"_a = nb::none(),
+                "stream"_a = nb::none());
+  type.def("test", &test_plan<rank_halo>, nb::sig("def test(self) -> bool"),
            "Makes progress on the operation. Returns True when it is complete.")
-      .def("wait", &wait, "stream"_a = nb::none(), nb::sig("def wait(self, " STREAM_OF_CALL),
+      .def("wait", &wait_for_plan<rank_halo>, "stream"_a = nb::none(),
+           nb::sig("def wait(self, " STREAM_OF_CALL),
            "Returns when the operation is complete on this rank: its halo is filled, or its cells "
            "are combined. With ``stream``: when the messages have arrived; work that the stream "
            "then gets begins after the operation.")
@@ -520,50 +499,30 @@ these layers or of a face.)")
       .def_prop_ro("owned", &owned, nb::sig("def owned(self) -> tuple[slice, ...]"),
                    "The slices of this rank's block in the whole grid.")
       .def_prop_ro(
-          "interior",
-          [](const rank_halo& self) {
-            return interior(self, layers_of_all(self.fields, "interior"));
-          },
+          "interior", of_all_fields<&interior>("interior"),
           nb::sig("def interior(self) -> tuple[slice, ...]"),
           "The slices of the block in a field with its halo. Like ``inner`` and ``shell``, it "
           "needs "
           "fields with the same widths and shared layers.")
       .def_prop_ro(
-          "inner",
-          [](const rank_halo& self) { return inner(self, layers_of_all(self.fields, "inner")); },
-          nb::sig("def inner(self) -> tuple[slice, ...]"),
+          "inner", of_all_fields<&inner>("inner"), nb::sig("def inner(self) -> tuple[slice, ...]"),
           "The slices of the cells that need neither halo nor shared layers. Compute them during "
           "an "
           "exchange.")
       .def_prop_ro(
-          "shell",
-          [](const rank_halo& self) { return shell(self, layers_of_all(self.fields, "shell")); },
+          "shell", of_all_fields<&shell>("shell"),
           nb::sig("def shell(self) -> list[tuple[slice, ...]]"),
           "The interior outside of ``inner``, in boxes that do not overlap. Compute these cells "
           "after an exchange.")
-      .def(
-          "interior_of",
-          [](const rank_halo& self, nb::handle field) {
-            return interior(self, layers_of(self, field));
-          },
-          "field"_a,
-          nb::sig("def interior_of(self, field: " FIELD_OF_CALL ") -> tuple[slice, ...]"),
-          "``interior`` of one field, given by its name, number or array.")
-      .def(
-          "inner_of",
-          [](const rank_halo& self, nb::handle field) {
-            return inner(self, layers_of(self, field));
-          },
-          "field"_a, nb::sig("def inner_of(self, field: " FIELD_OF_CALL ") -> tuple[slice, ...]"),
-          "``inner`` of one field.")
-      .def(
-          "shell_of",
-          [](const rank_halo& self, nb::handle field) {
-            return shell(self, layers_of(self, field));
-          },
-          "field"_a,
-          nb::sig("def shell_of(self, field: " FIELD_OF_CALL ") -> list[tuple[slice, ...]]"),
-          "``shell`` of one field.")
+      .def("interior_of", &of_field<&interior>, "field"_a,
+           nb::sig("def interior_of(self, field: " FIELD_OF_CALL ") -> tuple[slice, ...]"),
+           "``interior`` of one field, given by its name, number or array.")
+      .def("inner_of", &of_field<&inner>, "field"_a,
+           nb::sig("def inner_of(self, field: " FIELD_OF_CALL ") -> tuple[slice, ...]"),
+           "``inner`` of one field.")
+      .def("shell_of", &of_field<&shell>, "field"_a,
+           nb::sig("def shell_of(self, field: " FIELD_OF_CALL ") -> list[tuple[slice, ...]]"),
+           "``shell`` of one field.")
       .def_prop_ro(
           "grid", [](const rank_halo& self) { return tuple_of(self.grid); },
           nb::sig("def grid(self) -> tuple[int, ...]"), "The number of ranks along each dimension.")

@@ -17,9 +17,6 @@
 #include <utility>
 #include <vector>
 
-// The last parameter of a call, in signatures.
-#define STREAM_OF_CALL "stream: int | None = None) -> None"
-
 namespace longshore::python {
 
 template <class Plan>
@@ -81,26 +78,10 @@ class kept_plan : public collective_object {
   bool may_be_accessed_ = false;  // whether other ranks may access the fields
 };
 
-/// test() of a class of Python.
-template <class Plan>
-[[nodiscard]] bool test_plan(Plan& plan) {
-  bool complete = false;
-  {
-    const release_gil unlocked;
-    complete = plan.test();
-  }
-  if (complete) plan.errors().rethrow();
-  return complete;
-}
-/// wait() of a class of Python.
-template <class Plan>
-void wait_for_plan(Plan& plan, nb::handle stream) {
-  const auto on = stream_from(stream);
-  {
-    const release_gil unlocked;
-    plan.wait(on);
-  }
-  plan.errors().rethrow();
+/// Collective. Frees the objects that all ranks have dropped. REQUIRES: the thread holds the GIL.
+inline void free_dropped(team_owner& owner) {
+  const release_gil unlocked;
+  owner.free_dropped();
 }
 
 /// The result of moved() in Python.

@@ -3,6 +3,7 @@
 #include "module.hpp"
 
 #include "gil.hpp"
+#include "kept_text.hpp"
 #include "python_number.hpp"
 #include "rank_team.hpp"
 #include "read_on_all_ranks.hpp"
@@ -16,7 +17,6 @@
 #include <nanobind/stl/string_view.h>
 
 #include <array>
-#include <deque>
 #include <optional>
 #include <string>
 #include <utility>
@@ -280,24 +280,19 @@ A plan is made when its options first occur, and kept with the table. An index o
 raises UsageError; unsuitable arrays raise TypeError or ValueError.)";
 
 // Adds a function with the options of all operations, which follow `arguments` in the signature.
-// Nanobind keeps the pointers to both texts.
 template <class Function, class... Arguments>
 void add_operation(nb::module_& module, const char* name, const Function& function,
                    const std::string& signature, const char* result, std::string text,
                    const Arguments&... arguments) {
-  static std::deque<std::string> kept;
-  const auto keep = [](std::string kept_text) {
-    return kept.emplace_back(std::move(kept_text)).c_str();
-  };
-  module.def(
-      name, function, "table"_a, "indices"_a, arguments..., nb::kw_only(), "strategy"_a = "auto",
-      "buffer_items"_a = 0, "hops"_a = 0, "combine"_a = false, "barrier"_a = true,
-      nb::sig(
-          keep(fmt::format("def {}(table: Table, indices: numpy.ndarray, {}, *, strategy: str = "
-                           "'auto', buffer_items: int = 0, hops: int = 0, combine: bool = False, "
-                           "barrier: bool = True) -> {}",
-                           name, signature, result))),
-      keep(std::move(text)));
+  module.def(name, function, "table"_a, "indices"_a, arguments..., nb::kw_only(),
+             "strategy"_a = "auto", "buffer_items"_a = 0, "hops"_a = 0, "combine"_a = false,
+             "barrier"_a = true,
+             nb::sig(kept_text(
+                 fmt::format("def {}(table: Table, indices: numpy.ndarray, {}, *, strategy: str = "
+                             "'auto', buffer_items: int = 0, hops: int = 0, combine: bool = False, "
+                             "barrier: bool = True) -> {}",
+                             name, signature, result))),
+             kept_text(std::move(text)));
 }
 
 }  // namespace
