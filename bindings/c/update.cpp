@@ -33,8 +33,11 @@ word_operation operation_of(int code, int type) {
          "update with operation {}: it is one of LONGSHORE_SUM, LONGSHORE_MIN, LONGSHORE_MAX, "
          "LONGSHORE_XOR, LONGSHORE_OR, LONGSHORE_AND",
          code);
-  // `operation` has the order of enum longshore_reduction, which begins at LONGSHORE_SUM.
-  static_assert(LONGSHORE_AND - LONGSHORE_SUM == static_cast<int>(operation::bit_and));
+  constexpr auto code_of = [](operation which) { return LONGSHORE_SUM + static_cast<int>(which); };
+  static_assert(
+      code_of(operation::min) == LONGSHORE_MIN && code_of(operation::max) == LONGSHORE_MAX &&
+      code_of(operation::bit_xor) == LONGSHORE_XOR && code_of(operation::bit_or) == LONGSHORE_OR &&
+      code_of(operation::bit_and) == LONGSHORE_AND && code_of(operation::sum) == LONGSHORE_SUM);
   const word_operation chosen{static_cast<operation>(code - LONGSHORE_SUM), number_kind_of(type)};
   if (needs_integers(chosen.which) && chosen.kind == number_kind::floating)
     fail(errc::usage,
