@@ -134,33 +134,33 @@ class stream_to_owners {
 /// table must outlive the object.
 template <trivially_copyable T, distribution Distribution>
 class scatterer : detail::stream_to_owners<T, Distribution, detail::take_value> {
-  using stream = detail::stream_to_owners<T, Distribution, detail::take_value>;
+  using base = detail::stream_to_owners<T, Distribution, detail::take_value>;
 
  public:
   /// Collective.
   explicit scatterer(dist_array<T, Distribution>& table, element_stream_options options = {})
-      : stream("scatterer", table, {}, options) {}
+      : base("scatterer", table, {}, options) {}
   /// Requests table[index] = value. The next flush() completes the request.
   void copy(std::int64_t index, const T& value) { this->put(index, value); }
-  using stream::flush;
-  using stream::stats;
+  using base::flush;
+  using base::stats;
 };
 
 /// table[index] = op(table[index], value), one element at a time, in any order. After flush() and a
 /// barrier all ranks may read the elements. The table must outlive the object.
 template <trivially_copyable T, distribution Distribution, update_operation<T> Op = op::add>
 class updater : detail::stream_to_owners<T, Distribution, Op> {
-  using stream = detail::stream_to_owners<T, Distribution, Op>;
+  using base = detail::stream_to_owners<T, Distribution, Op>;
 
  public:
   /// Collective.
   explicit updater(dist_array<T, Distribution>& table, Op op = {},
                    element_stream_options options = {})
-      : stream("updater", table, op, options) {}
+      : base("updater", table, op, options) {}
   /// Requests the update. The next flush() completes the request.
   void update(std::int64_t index, const T& value) { this->put(index, value); }
-  using stream::flush;
-  using stream::stats;
+  using base::flush;
+  using base::stats;
 };
 
 /// *out = table[index], one element at a time. No rank may write to the elements before all ranks

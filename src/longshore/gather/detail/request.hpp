@@ -1,5 +1,5 @@
 // What a scatter or an update sends to the owner of an element, and what the owner does with it.
-// There are two request types: update_request, also as the store_request of scatter, and
+// There are two request types: update_request, which scatter uses as store_request, and
 // constant_amount_request for updates by a constant. Classes exstack_requests and engine_requests
 // carry requests of any type to the owners: their function run() sends the requests of this rank,
 // and applies the requests that arrive. If an index is out of range, run() throws errc::usage on
@@ -110,7 +110,7 @@ struct stored_values {
   const T* values;
   const T& operator()(std::size_t i) const noexcept { return values[i]; }
 };
-/// The new element is the value.
+/// The operation of a scatter: the new element is the value.
 struct take_value {
   template <class T>
   const T& operator()(const T&, const T& value) const noexcept {
