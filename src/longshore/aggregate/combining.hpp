@@ -77,8 +77,8 @@ class combining {
     const std::uint64_t key = op_.key(item);
     const std::uint64_t key_on_rank =
         key * static_cast<std::uint64_t>(engine_.ranks().size()) + static_cast<std::uint64_t>(rank);
-    return detail::engine_access::push_or_merge(
-        engine_, rank, item, recent_.guess(0, key_on_rank),
+    return engine_.push_or_merge(
+        rank, item, recent_.guess(0, key_on_rank),
         [&](const Item& earlier) { return op_.key(earlier) == key; },
         [&](Item& earlier) {
           op_.combine(earlier, item);
@@ -95,19 +95,13 @@ class combining {
   void restart() { engine_.restart(); }
   [[nodiscard]] std::size_t activity() const noexcept { return engine_.activity(); }
   [[nodiscard]] auto& ranks() const noexcept { return engine_.ranks(); }
+  void fail_epoch() { engine_.fail_epoch(); }
+  [[nodiscard]] int failed_rank() const noexcept { return engine_.failed_rank(); }
+  void add_wait(double seconds, bool for_slot) noexcept { engine_.add_wait(seconds, for_slot); }
   /// The number of items that were merged since the object was made.
   [[nodiscard]] std::uint64_t combined() const noexcept { return combined_; }
 
  private:
-  friend struct detail::engine_access;
-  void fail_epoch() { detail::engine_access::fail_epoch(engine_); }
-  [[nodiscard]] int failed_rank() const noexcept {
-    return detail::engine_access::failed_rank(engine_);
-  }
-  void add_wait(double seconds, bool for_slot) noexcept {
-    detail::engine_access::add_wait(engine_, seconds, for_slot);
-  }
-
   Engine& engine_;
   recent_items& recent_;
   Op op_;

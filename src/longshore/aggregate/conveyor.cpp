@@ -340,12 +340,7 @@ std::size_t conveyor::activity() const noexcept {
 
 traffic conveyor::sent() const noexcept {
   traffic total;
-  for (const auto& hop : hops_) {
-    const hop_stats& stats = hop.porter->stats();
-    total += {.messages = stats.messages,
-              .wire_bytes = stats.wire_bytes,
-              .offnode_bytes = stats.offnode_bytes};
-  }
+  for (const auto& hop : hops_) total += hop.porter->stats().sent();
   return total;
 }
 

@@ -98,34 +98,40 @@ class conveyor {
   /// The messages and bytes of stats(), without copying the rest.
   [[nodiscard]] traffic sent() const noexcept;
 
- private:
-  // Calls for loops of the library: drain_messages() to add_wait(). item_engine.hpp describes them
-  // in engine_access.
-  friend struct detail::engine_access;
+  // The other public calls are for loops of the library, such as deliver and request_reply.
 
+  /// Like drain, but passes one message at a time. Calls f(source_of, items), which returns how many
+  /// of the items it took. source_of(k) is the source of items[k]. source_of.is_single says whether
+  /// all items of the message have the same source.
   template <trivially_copyable Item, class F>
   std::size_t drain_messages(F&& f) {
     assert(sizeof(Item) == options_.item_bytes);
     return for_each_arrived([&](auto& inbox) { return deliver<Item>(inbox, f); });
   }
-  // With one hop, link r leads to rank r.
+  /// Whether link r leads to rank r, as with one hop. If so, loops may call buffer_to and
+  /// finish_append_to.
   [[nodiscard]] bool has_rank_buffers() const noexcept { return !has_several_hops_; }
+  /// The buffer to `rank`: append items at `next`, up to `end`. If next == end, no buffer is free.
   [[nodiscard]] detail::tagged_buffer& buffer_to(int rank) {
     detail::tagged_buffer& to = buffers_[rank];
     if (to.next == to.end) (void)open(static_cast<std::uint32_t>(rank));
     return to;
   }
+  /// To be called after items were appended to buffer_to(rank). Sends the buffer if it is full.
   void finish_append_to(int rank) {
     const detail::tagged_buffer& to = buffers_[rank];
     if (to.next == to.end) filled(static_cast<std::uint32_t>(rank));
   }
-  // How many items a batch may push, at most `wanted`. 0 if a batch does not pay.
+  /// Without rank buffers: how many items the next batch may push, at most `wanted`. 0 if a batch
+  /// does not pay.
   template <trivially_copyable Item>
   [[nodiscard]] std::size_t tagged_batch_size(std::size_t wanted) {
     return detail::tagged_batch::size(buffers_, sizeof(Item), wanted, [this](std::size_t link) {
       return open(static_cast<std::uint32_t>(link));
     });
   }
+  /// Calls append(push), which may call push(rank, item) as often as tagged_batch_size() said.
+  /// Items that it has pushed are sent even if it throws.
   template <trivially_copyable Item, class Append>
   void push_tagged_batch(Append&& append) {
     detail::tagged_batch batch(buffers_.data());
@@ -146,6 +152,10 @@ class conveyor {
     }
     commit();
   }
+  /// Like push, but may merge the item into an earlier one. If the item at position `recent` of the
+  /// same buffer goes to the same rank and is_same(const Item&) holds for that item, merge(Item&)
+  /// changes that item and nothing is appended. Otherwise `recent` becomes the position of the new
+  /// item. On entry `recent` may have any value.
   template <trivially_copyable Item, class IsSame, class Merge>
   [[nodiscard]] bool push_or_merge(int rank, const Item& item, std::uint32_t& recent,
                                    IsSame&& is_same, Merge&& merge) {
@@ -171,21 +181,29 @@ class conveyor {
     recent = position;
     return true;
   }
+  /// Uses the routes of `other`, an engine of the same team, if they are equal.
   void share_routes(const conveyor& other) noexcept;
-  // Until the epoch ends, this rank sends partial buffers while it is idle.
+  /// Until the epoch ends, this rank sends partial buffers while it is idle.
   void ship_when_idle() noexcept { ships_when_idle_ = true; }
   [[nodiscard]] bool ships_when_idle() const noexcept { return ships_when_idle_; }
-  // Does the same as ship_when_idle(), and marks the messages of this rank as urgent. Each rank
-  // that receives an urgent message does the same. While such a rank is idle, it also sends an
-  // empty message on each link that has carried no urgent message. So no item of this rank stays in
-  // a buffer on its way.
+  /// For a rank that can push its other items only after items that it receives. Does the same as
+  /// ship_when_idle(), and marks the messages of this rank as urgent. Each rank that receives an
+  /// urgent message does the same. While such a rank is idle, it also sends an empty message on each
+  /// link that has carried no urgent message. So no item of this rank stays in a buffer on its way.
   void make_epoch_urgent() noexcept;
+  /// Says that this rank cannot push all its items; its last buffers tell the other ranks. To be
+  /// called before advance(true). Throws errc::unsupported with items_create_items, because such an
+  /// epoch ends without last buffers.
   void fail_epoch();
+  /// After an epoch and until the end of the next one: the lowest rank that failed the epoch, or -1.
   [[nodiscard]] int failed_rank() const noexcept { return failed_rank_; }
+  /// Adds to the wait times of stats(). `for_slot`: the rank waited because a push was refused;
+  /// otherwise, because nothing arrived.
   void add_wait(double seconds, bool for_slot) noexcept {
     (for_slot ? seconds_without_slot_ : seconds_nothing_arrived_) += seconds;
   }
 
+ private:
   conveyor(team& team, const engine_options& options, const detail::rank_groups& groups,
            detail::stream_count streams);
   struct hop_state {

@@ -29,7 +29,7 @@ requires item_engine<Engine, Item>
     try {
       pushed = push_many(engine, pushed, n, item_of, pending);
     } catch (...) {
-      engine_access::fail_epoch(engine);  // throws with items_create_items
+      engine.fail_epoch();  // throws with items_create_items
       failure = std::current_exception();
       pushed = n = 0;
     }
@@ -38,7 +38,7 @@ requires item_engine<Engine, Item>
     const std::size_t arrived = engine.template drain<Item>(on_item);
     idle.after_iteration(pushed != pushed_before || arrived > 0, !done);
   }
-  const int failed_rank = engine_access::failed_rank(engine);
+  const int failed_rank = engine.failed_rank();
   engine.restart();
   if (failure) std::rethrow_exception(failure);
   return failed_rank;

@@ -59,11 +59,7 @@ time_histogram& time_histogram::operator-=(const time_histogram& earlier) noexce
 
 traffic engine_stats::sent() const noexcept {
   traffic total;
-  for (const auto& hop : hops) {
-    total.messages += hop.messages;
-    total.wire_bytes += hop.wire_bytes;
-    total.offnode_bytes += hop.offnode_bytes;
-  }
+  for (const auto& hop : hops) total += hop.sent();
   return total;
 }
 

@@ -54,6 +54,9 @@ struct hop_stats {
     return capacity_items == 0 ? 0
                                : static_cast<double>(items) / static_cast<double>(capacity_items);
   }
+  [[nodiscard]] traffic sent() const noexcept {
+    return {.messages = messages, .wire_bytes = wire_bytes, .offnode_bytes = offnode_bytes};
+  }
   /// Counts one message of `bytes` on the wire with `more_items` items of `item_bytes`. The buffer
   /// has room for `capacity` items.
   void count_message(std::size_t more_items, std::size_t item_bytes, std::size_t capacity,

@@ -12,29 +12,6 @@ namespace {
 // After the items, a message has one byte with the sender's progress.
 constexpr std::size_t trailer_bytes = 1;
 
-// Adds the time from the first call of start() to the end of the scope to *total_seconds, which may
-// be null. Reads the clock twice if start() is called, else never.
-class wait_timer {
- public:
-  wait_timer(team& team, double* total_seconds) : team_(team), total_seconds_(total_seconds) {}
-  ~wait_timer() {
-    if (began_seconds_ >= 0) *total_seconds_ += team_.now() - began_seconds_;
-  }
-  wait_timer(const wait_timer&) = delete;
-  wait_timer& operator=(const wait_timer&) = delete;
-  // To be called at each unsuccessful poll. Returns whether this call started the timer.
-  bool start() {
-    if (began_seconds_ >= 0 || total_seconds_ == nullptr) return false;
-    began_seconds_ = team_.now();
-    return true;
-  }
-
- private:
-  team& team_;
-  double* total_seconds_;
-  double began_seconds_ = -1;
-};
-
 }  // namespace
 
 exstack::exstack(team& team, std::size_t buffer_bytes)
@@ -55,28 +32,31 @@ exstack::exstack(team& team, std::size_t buffer_bytes)
 
 exstack::~exstack() = default;
 
-void detail::exstack_access::count_exchanges_in(exstack& stack, engine_stats& stats,
-                                                const message_sizes& sizes, bool replies) {
+void exstack::count_exchanges_in(engine_stats& stats, const detail::message_sizes& sizes,
+                                 bool replies) {
   stats.hops.resize(1);
-  stack.carries_replies_ = replies;
-  stack.stats_ = &stats;
-  stack.sizes_ = sizes;
+  stats_ = &stats;
+  sizes_ = sizes;
+  carries_replies_ = replies;
 }
 
 void exstack::open_buffers() {
   // The buffer of the last exchange arrived from each peer. So each peer has released the slot of
   // the exchange before, and this function waits at most for the acknowledgement of a message.
-  wait_timer timer(team_, stats_ != nullptr ? &stats_->seconds_without_slot : nullptr);
+  const double waited_before = team_.waited_seconds();
+  bool refused = false;
   for (std::size_t peer = 0; peer < buffers_.size(); ++peer) {
     channel_sender& to = channels_->sender(peer);
     std::byte* slot = nullptr;
     for (waiter wait(team_, "a free exstack buffer", to.peer()); (slot = to.reserve()) == nullptr;
-         wait.pause()) {
-      if (timer.start()) ++stats_->hops.front().refusals;
-    }
+         wait.pause())
+      refused = true;
     begins_[peer] = slot;
     buffers_[peer] = {slot, slot + buffer_bytes_};
   }
+  if (stats_ == nullptr) return;
+  stats_->seconds_without_slot += team_.waited_seconds() - waited_before;
+  stats_->hops.front().refusals += refused;
 }
 
 // Accounts for the items in the bytes of a message.
@@ -122,7 +102,7 @@ progress exstack::receive_all() {
   const int size = team_.size(), me = team_.rank();
   bool all_done = true;
   failed_rank_ = -1;
-  wait_timer timer(team_, stats_ != nullptr ? &stats_->seconds_nothing_arrived : nullptr);
+  const double waited_before = team_.waited_seconds();
   // In the order in which peers send to this rank.
   const auto receiver_at = [&](int step) -> channel_receiver& {
     return channels_->receiver(static_cast<std::size_t>((me + size - step) % size));
@@ -134,8 +114,8 @@ progress exstack::receive_all() {
     channel_receiver& from = receiver_at(step);
     const int peer = from.peer();
     std::optional<std::span<const std::byte>> message;
-    for (waiter wait(team_, "an exstack buffer", peer); !(message = from.front()); wait.pause())
-      timer.start();
+    for (waiter wait(team_, "an exstack buffer", peer); !(message = from.front()); wait.pause()) {
+    }
     const auto of_peer = static_cast<progress>(message->back());
     all_done = all_done && of_peer == progress::done;
     if (of_peer == progress::failed && (failed_rank_ < 0 || peer < failed_rank_))
@@ -143,6 +123,7 @@ progress exstack::receive_all() {
     arrived_[peer] = message->first(message->size() - trailer_bytes);
     charge_items("pulled_items", arrived_[peer].size());
   }
+  if (stats_ != nullptr) stats_->seconds_nothing_arrived += team_.waited_seconds() - waited_before;
   if (failed_rank_ >= 0) return progress::failed;
   return all_done ? progress::done : progress::more;
 }

@@ -31,8 +31,6 @@ struct message_sizes {
   std::size_t header_bytes = 0;  ///< before the items of a message
 };
 
-struct exstack_access;
-
 }  // namespace detail
 
 /// Sends items to any rank:
@@ -96,13 +94,22 @@ class exstack {
   /// stays 0, because only the caller knows the payload.
   [[nodiscard]] const traffic& sent() const noexcept { return sent_; }
 
- private:
-  friend struct detail::exstack_access;
+  // The other public calls are for loops of the library.
+
   struct send_buffer {
     std::byte* next;
     std::byte* end;
   };
+  /// The free parts of the buffers, indexed by destination: write items at `next` and advance
+  /// `next`, up to `end`. An empty buffer is aligned to a cache line. Valid until the next
+  /// exchange.
+  [[nodiscard]] send_buffer* buffers() noexcept { return buffers_.data(); }
+  /// From now on, counts exchanges in `stats`, which must outlive them. `sizes` describes the
+  /// messages. `replies`: whether the items are replies to requests.
+  void count_exchanges_in(engine_stats& stats, const detail::message_sizes& sizes,
+                          bool replies = false);
 
+ private:
   void charge_items(std::string_view kind, std::size_t bytes);
   void send_all(progress my_progress);
   progress receive_all();
@@ -121,20 +128,6 @@ class exstack {
   engine_stats* stats_ = nullptr;  // null if count_exchanges_in() was not called
   detail::message_sizes sizes_ = {};
   bool carries_replies_ = false;
-};
-
-/// The calls of exstack for loops of this library only. Users do not call them.
-struct detail::exstack_access {
-  using send_buffer = exstack::send_buffer;
-
-  /// The free parts of the buffers, indexed by destination: write items at `next` and advance
-  /// `next`, up to `end`. An empty buffer is aligned to a cache line. Valid until the next
-  /// exchange.
-  static send_buffer* buffers(exstack& stack) noexcept { return stack.buffers_.data(); }
-  /// Makes `stack` count its exchanges in `stats` from now on. `sizes` describes the messages.
-  /// `stats` must outlive these exchanges. `replies`: whether the items are replies to requests.
-  static void count_exchanges_in(exstack& stack, engine_stats& stats, const message_sizes& sizes,
-                                 bool replies = false);
 };
 
 }  // namespace longshore

@@ -121,8 +121,7 @@ TEST(Exstack, long_messages_arrive_unchanged_and_some_are_streamed_within_a_node
     constexpr std::size_t items = 512;
     exstack stack(team, items * sizeof(std::int64_t));
     engine_stats stats;
-    detail::exstack_access::count_exchanges_in(
-        stack, stats, {.item_bytes = sizeof(std::int64_t), .capacity_items = items});
+    stack.count_exchanges_in(stats, {.item_bytes = sizeof(std::int64_t), .capacity_items = items});
     const int me = team.rank(), size = team.size(), next = (me + 1) % size;
     const auto number = [](int from, int round, std::size_t k) {
       return 1'000'000 * from + 1000 * round + static_cast<std::int64_t>(k);

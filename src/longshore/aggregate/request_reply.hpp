@@ -55,12 +55,12 @@ class request_reply {
  public:
   /// Collective.
   request_reply(team& team, const request_reply_options& options)
-      : requests_(team, with_items(options.engine, sizeof(Request))),
-        replies_(team, for_replies(with_items(options.engine, sizeof(Reply)))),
+      : requests_(team, engine_for(options.engine, sizeof(Request), false)),
+        replies_(team, engine_for(options.engine, sizeof(Reply), true)),
         window_items_(window_of(options, requests_)),
         outstanding_(team.size(), window_items_),
         recent_(options.combine_entries) {
-    detail::engine_access::share_routes(replies_, requests_);
+    replies_.share_routes(requests_);
   }
 
   /// Collective. Makes the requests make_request(0), ..., make_request(n - 1) in this order, each
@@ -94,7 +94,7 @@ class request_reply {
     recent_.clear();
     if (needs_window<Order>() && window_.empty()) window_.resize(window_items_);
     std::exception_ptr failure;
-    if (n > window_items_) detail::engine_access::make_epoch_urgent(requests_);
+    if (n > window_items_) requests_.make_epoch_urgent();
     // Each iteration sends requests, answers arrived requests, and takes arrived replies. No call
     // waits, so a rank always answers other ranks. The engine of requests ends before the engine of
     // replies, because its requests make the last replies. `sending` says that the engine of
@@ -106,25 +106,25 @@ class request_reply {
       try {
         refused = send_requests<Order>(n, make_request);
       } catch (...) {
-        detail::engine_access::fail_epoch(requests_);
+        requests_.fail_epoch();
         failure = std::current_exception();
         n = sent_;
       }
       if (sending) sending = requests_.advance(sent_ == n);
       std::size_t moved_items = sent_ - sent_before;
-      moved_items += detail::engine_access::drain_messages<Request>(
-          requests_, reply_to_batch<std::remove_reference_t<MakeReply>>{*this, make_reply});
+      moved_items += requests_.template drain_messages<Request>(
+          reply_to_batch<std::remove_reference_t<MakeReply>>{*this, make_reply});
       sending = sending && !requests_.ended();
-      detail::engine_access::ship_when_idle_like(replies_, requests_);
+      if (requests_.ships_when_idle()) replies_.ship_when_idle();
       more = replies_.advance(!sending && requests_.ended() && push_unsent_replies());
-      moved_items += detail::engine_access::drain_messages<Reply>(
-          replies_, take_batch<Order, std::remove_reference_t<Receive>>{*this, receive});
+      moved_items += replies_.template drain_messages<Reply>(
+          take_batch<Order, std::remove_reference_t<Receive>>{*this, receive});
       const std::size_t activity = requests_.activity();
       const bool progressed = moved_items > 0 || activity != requests_activity_;
       requests_activity_ = activity;
       idle.after_iteration(progressed, refused);
     }
-    const int failed_rank = detail::engine_access::failed_rank(requests_);
+    const int failed_rank = requests_.failed_rank();
     requests_.restart();
     replies_.restart();
     if (failure) std::rethrow_exception(failure);
@@ -175,21 +175,19 @@ class request_reply {
     }
   };
 
-  static engine_options with_items(engine_options options, std::size_t item_bytes) {
+  static engine_options engine_for(engine_options options, std::size_t item_bytes,
+                                   bool carries_replies) {
     options.item_bytes = item_bytes;
     options.with_source = true;
     options.items_create_items = false;
-    return options;
-  }
-  static engine_options for_replies(engine_options options) {
-    options.carries_replies = true;
+    options.carries_replies = carries_replies;
     return options;
   }
   static std::size_t window_of(const request_reply_options& options, const Engine& engine) {
     // `all_buffers` outstanding requests fill a buffer on each link, if they are spread evenly. A
     // larger window gains nothing and no longer fits the cache. With several hops, requests and
     // replies fill buffers on the way at the same time.
-    const std::size_t ways = detail::engine_access::has_rank_buffers(engine) ? 1 : 2;
+    const std::size_t ways = engine.has_rank_buffers() ? 1 : 2;
     const std::size_t all_buffers = ways * engine.options().buffer_items * engine.link_count();
     constexpr std::size_t min_items = 4096;
     std::size_t wanted = options.window_items;
@@ -252,7 +250,7 @@ class request_reply {
     const auto position = static_cast<std::uint32_t>(sent_ & (window_items_ - 1));
     if (recent_.is_used() && join_outstanding(request, position)) return true;
     if (!outstanding_.has_room(request.rank)) {
-      detail::engine_access::make_epoch_urgent(requests_);
+      requests_.make_epoch_urgent();
       return false;
     }
     if (!requests_.push(request.rank, request.item)) return false;
@@ -301,8 +299,7 @@ class request_reply {
   [[gnu::noinline]] std::size_t reply_to(SourceOf source_of, std::span<const Request> requests,
                                          MakeReply& make_reply) {
     if constexpr (SourceOf::is_single)
-      if (detail::engine_access::has_rank_buffers(replies_))
-        return reply_in_place(source_of(0), requests, make_reply);
+      if (replies_.has_rank_buffers()) return reply_in_place(source_of(0), requests, make_reply);
     const int ranks = replies_.ranks().size();
     const auto reply = [&](std::size_t k) {
       const int source = source_of(k);
@@ -349,7 +346,7 @@ class request_reply {
   std::size_t reply_in_place(int source, std::span<const Request> requests, MakeReply& make_reply) {
     std::size_t replied = 0;
     while (replied < requests.size()) {
-      auto& to = detail::engine_access::buffer_to(replies_, source);
+      auto& to = replies_.buffer_to(source);
       std::byte* next = to.next;
       const std::size_t room = static_cast<std::size_t>(to.end - next) / sizeof(Reply);
       if (room == 0) break;
@@ -364,7 +361,7 @@ class request_reply {
       for (; k < count; ++k, next += sizeof(Reply))
         detail::store_item(next, Reply(make_reply(source, request[k])));
       to.next = next;
-      detail::engine_access::finish_append_to(replies_, source);
+      replies_.finish_append_to(source);
       replied += count;
     }
     return replied;

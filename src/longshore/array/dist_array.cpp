@@ -19,11 +19,6 @@ void check_same_array(team& team, std::string_view distribution, std::uint64_t s
   agree_on_call(team, "a distributed array", same, [] {});
 }
 
-void check_distribution(const block_cyclic& distribution) {
-  if (distribution.block_items == 0)
-    fail(errc::usage, "block-cyclic distribution with blocks of 0 elements: at least 1 is needed");
-}
-
 void check_array_size(const team& team, std::string_view distribution, std::uint64_t size,
                       std::uint64_t largest_local_size, std::size_t element_bytes) {
   // With at most 2^62 bytes, rounding all parts up to pages cannot overflow.

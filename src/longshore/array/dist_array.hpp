@@ -22,9 +22,6 @@ namespace detail {
 /// same size, the same block size (0 for distributions without blocks) and the same type.
 void check_same_array(team& team, std::string_view distribution, std::uint64_t size,
                       std::uint64_t block_items, std::string_view type, std::size_t element_bytes);
-/// Throws errc::usage for a block size of 0.
-void check_distribution(const block_cyclic& distribution);
-inline void check_distribution(const auto&) {}
 /// Throws errc::out_of_memory if the number of bytes overflows. Whether the host has the memory is
 /// checked later, by team::allocate().
 void check_array_size(const team& team, std::string_view distribution, std::uint64_t size,
@@ -86,7 +83,10 @@ class dist_array {
                               const Distribution& distribution, std::string_view type) {
     detail::check_same_array(team, Distribution::name, size, block_items_of(distribution), type,
                              sizeof(T));
-    detail::check_distribution(distribution);
+    if constexpr (std::same_as<Distribution, block_cyclic>)
+      if (distribution.block_items == 0)
+        fail(errc::usage,
+             "block-cyclic distribution with blocks of 0 elements: at least 1 is needed");
     // The arithmetic of a map overflows for more than max_elements. So such an array gets the map
     // of an empty array, and check_array_size() then refuses the array.
     const map_type map(distribution, size <= max_elements ? size : 0, team.size());

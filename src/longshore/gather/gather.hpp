@@ -3,31 +3,12 @@
 #pragma once
 
 #include <longshore/gather/detail/compiled_loops.hpp>
-#include <longshore/gather/detail/plan_implementation.hpp>
-#include <longshore/gather/detail/table_view.hpp>
-#include <longshore/gather/options.hpp>
+#include <longshore/gather/detail/table_gather.hpp>
 
-#include <memory>
 #include <span>
 #include <type_traits>
 
 namespace longshore {
-namespace detail {
-
-/// Collective. Decides the strategy, and makes the object to which a gather_plan forwards its
-/// calls.
-template <trivially_copyable T, distribution Distribution>
-[[nodiscard]] std::unique_ptr<table_plan<T>> plan_gather(const table_view<T, Distribution>& table,
-                                                         const gather_options& options);
-
-// The library contains these two functions, for elements of 4 and of 8 bytes, so programs do not
-// compile them again (detail/compiled_loops.hpp).
-extern template std::unique_ptr<table_plan<word32>> plan_gather(
-    const table_view<word32, any_distribution>&, const gather_options&);
-extern template std::unique_ptr<table_plan<word64>> plan_gather(
-    const table_view<word64, any_distribution>&, const gather_options&);
-
-}  // namespace detail
 
 /// Gathers from one table. The plan holds the buffers of its strategy, so calls allocate nothing.
 /// There is one exception: strategy auto may choose one strategy for calls with few requests and
@@ -79,5 +60,3 @@ void gather(const dist_array<T, Distribution>& table, std::span<const std::int64
 }
 
 }  // namespace longshore
-
-#include <longshore/gather/detail/table_gather.hpp>

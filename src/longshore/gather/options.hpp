@@ -65,7 +65,6 @@ struct gather_decision {
   /// Whether every rank can load from and store to the memory of every other rank.
   bool all_reachable = false;
 
-  [[nodiscard]] static detail::choices_by_size uniform(const gather_choice& choice);
   [[nodiscard]] bool depends_on_requests() const noexcept;
 };
 template <>

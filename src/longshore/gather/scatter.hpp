@@ -3,32 +3,14 @@
 #pragma once
 
 #include <longshore/gather/detail/compiled_loops.hpp>
-#include <longshore/gather/detail/plan_implementation.hpp>
-#include <longshore/gather/detail/table_view.hpp>
-#include <longshore/gather/options.hpp>
+#include <longshore/gather/detail/table_scatter.hpp>
 
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <type_traits>
 
 namespace longshore {
-namespace detail {
-
-/// Collective. Decides the strategy, and makes the object to which a scatter_plan forwards its
-/// calls.
-template <trivially_copyable T, distribution Distribution>
-[[nodiscard]] std::unique_ptr<table_plan<const T>> plan_scatter(
-    const table_view<T, Distribution>& table, const scatter_options& options);
-
-// The library contains these two functions, for elements of 4 and of 8 bytes.
-extern template std::unique_ptr<table_plan<const word32>> plan_scatter(
-    const table_view<word32, any_distribution>&, const scatter_options&);
-extern template std::unique_ptr<table_plan<const word64>> plan_scatter(
-    const table_view<word64, any_distribution>&, const scatter_options&);
-
-}  // namespace detail
 
 /// Scatters into one table. The plan holds the buffers of its strategy; calls allocate as little as
 /// those of gather_plan.
@@ -82,5 +64,3 @@ void scatter(dist_array<T, Distribution>& table, std::span<const std::int64_t> i
 }
 
 }  // namespace longshore
-
-#include <longshore/gather/detail/table_scatter.hpp>

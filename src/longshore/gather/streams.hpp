@@ -14,6 +14,7 @@
 #include <longshore/aggregate/deliver.hpp>
 #include <longshore/array/dist_array.hpp>
 #include <longshore/core/detail/min_max.hpp>
+#include <longshore/core/error.hpp>
 #include <longshore/core/op.hpp>
 #include <longshore/gather/detail/element_atomics.hpp>
 #include <longshore/gather/detail/engine_strategy.hpp>
@@ -51,20 +52,33 @@ enum class stream_call { copy, flush };
 
 /// The options of a stream's engine. Throws errc::usage if buffer_items is 0, and errc::unsupported
 /// for a strategy without an asynchronous engine.
-[[nodiscard]] engine_options stream_engine_options(const char* operation, const team& team,
-                                                   const element_stream_options& given,
-                                                   std::size_t item_bytes);
+[[nodiscard]] inline engine_options stream_engine_options(const char* operation, const team& team,
+                                                          const element_stream_options& given,
+                                                          std::size_t item_bytes) {
+  if (given.buffer_items == 0)
+    fail(errc::usage, "{}: buffer_items is 0: give at least 1, or leave the default of 1024",
+         operation);
+  if (!is_asynchronous(given.strategy))
+    fail(errc::unsupported,
+         "{}: strategy {} cannot carry one element at a time: use exstack2, conveyor or "
+         "aggregator",
+         operation, name_of(given.strategy));
+  engine_options options = engine_options_for(
+      team, {.strategy = given.strategy, .buffer_items = given.buffer_items, .hops = given.hops});
+  options.item_bytes = item_bytes;
+  return options;
+}
 
-/// Sends pairs of offset and value to the owners of elements, which call apply(element, value).
-/// Memory per rank: a conveyor for items of 8 + sizeof(T) bytes.
-template <trivially_copyable T, distribution Distribution, class Apply>
+/// Sends pairs of offset and value to the owners of elements, which set element = op(element,
+/// value). Memory per rank: a conveyor for items of 8 + sizeof(T) bytes.
+template <trivially_copyable T, distribution Distribution, class Op>
 class stream_to_owners {
  public:
-  stream_to_owners(const char* operation, dist_array<T, Distribution>& table, Apply apply,
+  stream_to_owners(const char* operation, dist_array<T, Distribution>& table, Op op,
                    const element_stream_options& options)
       : operation_(operation),
         table_(table),
-        apply_(apply),
+        op_(op),
         engine_(table.team(),
                 stream_engine_options(operation, table.team(), options, sizeof(item))) {}
 
@@ -77,7 +91,7 @@ class stream_to_owners {
       wait_and_push(at.rank, request);
   }
 
-  /// Collective.
+  /// Collective. Returns when this rank has served all requests.
   void flush() {
     constexpr bool waits_for_buffer = false;
     for (idle_waiter idle(engine_); !engine_.ended();)
@@ -85,6 +99,7 @@ class stream_to_owners {
     engine_.restart();
   }
 
+  /// What this rank did since the object was made.
   [[nodiscard]] exchange_stats stats() const { return {.requests = engine_.stats()}; }
 
  private:
@@ -101,30 +116,15 @@ class stream_to_owners {
     (void)engine_.advance(caller == stream_call::flush);
     T* const local_part = table_.local().data();
     return engine_.template drain<item>([&](int, const item& request) {
-      apply_(local_part[request.offset()], request.value());
+      T& element = local_part[request.offset()];
+      element = op_(element, request.value());
     }) > 0;
   }
 
   const char* operation_;
   dist_array<T, Distribution>& table_;
-  Apply apply_;
+  Op op_;
   conveyor engine_;
-};
-
-struct overwrite {
-  template <class T>
-  void operator()(T& element, const T& value) const noexcept {
-    element = value;
-  }
-};
-
-template <class Op>
-struct update_with {
-  Op op;
-  template <class T>
-  void operator()(T& element, const T& value) const {
-    element = op(element, value);
-  }
 };
 
 }  // namespace detail
@@ -133,40 +133,34 @@ struct update_with {
 /// gets one of these values whole. After flush() and a barrier all ranks may read the elements. The
 /// table must outlive the object.
 template <trivially_copyable T, distribution Distribution>
-class scatterer {
+class scatterer : detail::stream_to_owners<T, Distribution, detail::take_value> {
+  using base = detail::stream_to_owners<T, Distribution, detail::take_value>;
+
  public:
   /// Collective.
   explicit scatterer(dist_array<T, Distribution>& table, element_stream_options options = {})
-      : stream_("scatterer", table, {}, options) {}
+      : base("scatterer", table, {}, options) {}
   /// Requests table[index] = value. The next flush() completes the request.
-  void copy(std::int64_t index, const T& value) { stream_.put(index, value); }
-  /// Collective. Returns when this rank has served all requests.
-  void flush() { stream_.flush(); }
-  /// What this rank did since the object was made.
-  [[nodiscard]] exchange_stats stats() const { return stream_.stats(); }
-
- private:
-  detail::stream_to_owners<T, Distribution, detail::overwrite> stream_;
+  void copy(std::int64_t index, const T& value) { this->put(index, value); }
+  using base::flush;
+  using base::stats;
 };
 
 /// table[index] = op(table[index], value), one element at a time, in any order. After flush() and a
 /// barrier all ranks may read the elements. The table must outlive the object.
 template <trivially_copyable T, distribution Distribution, update_operation<T> Op = op::add>
-class updater {
+class updater : detail::stream_to_owners<T, Distribution, Op> {
+  using base = detail::stream_to_owners<T, Distribution, Op>;
+
  public:
   /// Collective.
   explicit updater(dist_array<T, Distribution>& table, Op op = {},
                    element_stream_options options = {})
-      : stream_("updater", table, {op}, options) {}
+      : base("updater", table, op, options) {}
   /// Requests the update. The next flush() completes the request.
-  void update(std::int64_t index, const T& value) { stream_.put(index, value); }
-  /// Collective. Returns when this rank has served all requests.
-  void flush() { stream_.flush(); }
-  /// What this rank did since the object was made.
-  [[nodiscard]] exchange_stats stats() const { return stream_.stats(); }
-
- private:
-  detail::stream_to_owners<T, Distribution, detail::update_with<Op>> stream_;
+  void update(std::int64_t index, const T& value) { this->put(index, value); }
+  using base::flush;
+  using base::stats;
 };
 
 /// *out = table[index], one element at a time. No rank may write to the elements before all ranks

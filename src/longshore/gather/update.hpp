@@ -5,36 +5,15 @@
 
 #include <longshore/core/op.hpp>
 #include <longshore/gather/detail/compiled_loops.hpp>
-#include <longshore/gather/detail/plan_implementation.hpp>
-#include <longshore/gather/detail/table_view.hpp>
-#include <longshore/gather/options.hpp>
+#include <longshore/gather/detail/table_update.hpp>
 
 #include <concepts>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <type_traits>
 
 namespace longshore {
-namespace detail {
-
-/// Collective.
-template <trivially_copyable T, distribution Distribution, update_operation<T> Op>
-[[nodiscard]] std::unique_ptr<table_plan<const T>> plan_update(
-    const table_view<T, Distribution>& table, const Op& op, const update_options& options);
-
-// The library has compiled the loops for additions to these types.
-extern template std::unique_ptr<table_plan<const float>> plan_update(
-    const table_view<float, any_distribution>&, const op::add&, const update_options&);
-extern template std::unique_ptr<table_plan<const double>> plan_update(
-    const table_view<double, any_distribution>&, const op::add&, const update_options&);
-extern template std::unique_ptr<table_plan<const std::uint32_t>> plan_update(
-    const table_view<std::uint32_t, any_distribution>&, const op::add&, const update_options&);
-extern template std::unique_ptr<table_plan<const std::uint64_t>> plan_update(
-    const table_view<std::uint64_t, any_distribution>&, const op::add&, const update_options&);
-
-}  // namespace detail
 
 /// Updates one table with one operation. The plan holds the buffers of its strategy; calls allocate
 /// as little as those of gather_plan.
@@ -55,9 +34,7 @@ class update_plan : public detail::plan_handle<
   /// other rank.
   [[nodiscard]] static std::optional<std::string> why_not(gather_strategy strategy,
                                                           bool all_reachable) {
-    return detail::why_not_update(
-        strategy, all_reachable, sizeof(T),
-        std::integral<T> && sizeof(T) == sizeof(std::int64_t) && std::same_as<Op, op::add>);
+    return detail::why_not_update(strategy, all_reachable, sizeof(T), detail::is_fetch_add<T, Op>);
   }
 
   /// Collective. Options and errors are those of gather_plan. Strategy auto measures histograms,
@@ -127,5 +104,3 @@ void histogram(dist_array<T, Distribution>& table, std::span<const std::int64_t>
 }
 
 }  // namespace longshore
-
-#include <longshore/gather/detail/table_update.hpp>

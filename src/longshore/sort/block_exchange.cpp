@@ -95,10 +95,9 @@ std::unique_ptr<block_exchange> make_block_exchange(team& team,
       detail::targets_of(options.order, team.rank(), team.size(), team.nodes(), options.seed);
   switch (options.strategy) {
     case exchange_strategy::put:
-      return detail::make_put_exchange(team, item_bytes, std::move(targets));
     case exchange_strategy::put_scan:
     case exchange_strategy::direct:
-      return detail::make_put_scan_exchange(team, item_bytes, std::move(targets), options.strategy);
+      return detail::make_put_exchange(team, item_bytes, std::move(targets), options.strategy);
     case exchange_strategy::sendrecv:
     case exchange_strategy::channel:
       return detail::make_message_exchange(team, item_bytes, std::move(targets), options.strategy);

@@ -208,7 +208,7 @@ class bucket_sorter {
   [[nodiscard]] std::vector<Item*> destinations_of_parts(const ranges& of) {
     bucket_bits_ = of.bits_of_bucket();
     part_bucketizer_.join_parts(
-        detail::clamped(detail::radix_sorter<Item, radix_key_of_item>::split_bits_for(
+        detail::clamped(detail::radix_sorter<Item, radix_key_of_item>::choose_split(
                             driver_.counts().max_received, bucket_bits_),
                         1, part_bucketizer_.part_bits()));
     const std::size_t count = part_bucketizer_.parts(),

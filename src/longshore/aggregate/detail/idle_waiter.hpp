@@ -22,7 +22,7 @@ class idle_waiter {
     const std::size_t activity = engine_.activity();
     if (progressed || activity != last_activity_) {
       if (wait_) {
-        detail::engine_access::add_wait(engine_, engine_.ranks().now() - began_seconds_, refused_);
+        engine_.add_wait(engine_.ranks().now() - began_seconds_, refused_);
         wait_.reset();
       }
       last_activity_ = activity;

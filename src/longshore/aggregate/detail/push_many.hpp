@@ -17,10 +17,10 @@ namespace longshore {
 namespace detail {
 
 /// A type of engine whose buffers loops write in place: one buffer per rank if
-/// engine_access::has_rank_buffers(engine), else tagged buffers.
+/// engine.has_rank_buffers(), else tagged buffers.
 template <class Engine>
 concept has_open_buffers = requires(Engine& engine, int rank) {
-  engine_access::buffer_to(engine, rank).next;
+  engine.buffer_to(rank).next;
 };
 
 /// How many items a loop makes before it writes the first of them. So the loads that make these
@@ -58,15 +58,14 @@ struct item_batch_writer {
   /// The size of the next batch, at most `wanted`. 0 if the batch would be too small, or if there
   /// are too many buffers.
   [[nodiscard]] static std::size_t batch_size(Engine& engine, int ranks, std::size_t wanted) {
-    if (!engine_access::has_rank_buffers(engine))
-      return engine_access::template tagged_batch_size<Item>(engine, wanted);
+    if (!engine.has_rank_buffers()) return engine.template tagged_batch_size<Item>(wanted);
     if (ranks > max_ranks) return 0;
     // A batch begins and ends with a loop over all ranks.
     const std::size_t min_batch = detail::larger(min_items, static_cast<std::size_t>(ranks));
     std::size_t items =
         ranks <= max_few_ranks ? detail::smaller(wanted, few_cursors::max_items) : wanted;
     for (int rank = 0; rank < ranks && items >= min_batch; ++rank) {
-      const auto& to = engine_access::buffer_to(engine, rank);
+      const auto& to = engine.buffer_to(rank);
       items = detail::smaller(items, static_cast<std::size_t>(to.end - to.next) / sizeof(Item));
     }
     return items < min_batch ? 0 : items;
@@ -81,8 +80,8 @@ struct item_batch_writer {
   static void write(Engine& engine, int ranks, std::size_t& first, std::size_t end, ItemOf& item_of,
                     OnAppend on_append, OnCommit on_commit) {
     loop_copy<ItemOf> make_item = item_of;
-    if (!engine_access::has_rank_buffers(engine)) {
-      engine_access::template push_tagged_batch<Item>(engine, [&](const auto& push) {
+    if (!engine.has_rank_buffers()) {
+      engine.template push_tagged_batch<Item>([&](const auto& push) {
         append_in_groups<Item>(first, end, make_item,
                                [&](const addressed<Item>& to_rank, std::size_t i) {
                                  on_append(to_rank.rank, std::size_t{0}, i);
@@ -94,15 +93,14 @@ struct item_batch_writer {
     }
     if (ranks <= max_few_ranks) {
       std::array<std::byte*, max_few_ranks> begin;
-      for (int rank = 0; rank < ranks; ++rank)
-        begin[rank] = engine_access::buffer_to(engine, rank).next;
+      for (int rank = 0; rank < ranks; ++rank) begin[rank] = engine.buffer_to(rank).next;
       few_cursors next(begin.data());
       write_with(next, engine, std::span<std::byte* const>(begin).first(ranks), first, end,
                  make_item, on_append, on_commit);
     } else {
       std::array<std::byte*, max_ranks> begin, addresses;
       for (int rank = 0; rank < ranks; ++rank)
-        begin[rank] = addresses[rank] = engine_access::buffer_to(engine, rank).next;
+        begin[rank] = addresses[rank] = engine.buffer_to(rank).next;
       many_cursors next(addresses.data());
       write_with(next, engine, std::span<std::byte* const>(begin).first(ranks), first, end,
                  make_item, on_append, on_commit);
@@ -149,8 +147,8 @@ struct item_batch_writer {
       std::byte* const end = next.next(rank);
       if (end == begin[peer]) continue;
       on_commit(rank, static_cast<std::size_t>(end - begin[peer]) / sizeof(Item));
-      engine_access::buffer_to(engine, rank).next = end;
-      engine_access::finish_append_to(engine, rank);
+      engine.buffer_to(rank).next = end;
+      engine.finish_append_to(rank);
     }
   }
 };

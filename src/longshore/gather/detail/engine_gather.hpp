@@ -38,19 +38,6 @@ struct store_reply {
   void operator()(std::size_t i, const T& value) const noexcept { out[i] = value; }
 };
 
-/// Lets a rank that cannot gather take part in the gather of the other ranks. This rank sends no
-/// requests, tells the other ranks that it failed, and replies to their requests.
-template <class Offset, trivially_copyable T>
-void gather_as_failed(request_reply<conveyor, Offset, T>& exchange, const T* local_part) {
-  read_cached<T, Offset> read{local_part};
-  store_reply<T> store_nothing{nullptr};
-  try {
-    static_cast<void>(exchange.template try_run<reply_order::arrived>(
-        1, [](std::size_t) -> addressed<Offset> { throw invalid_request{}; }, read, store_nothing));
-  } catch (const invalid_request&) {  // try_run() has told the other ranks
-  }
-}
-
 /// Gathers from one table over engines. For n indices, a rank sends n requests of 4 bytes each (8
 /// bytes if a part has 2^32 elements or more), and gets n replies of sizeof(T) bytes each.
 /// conveyor.hpp says how many messages carry these items. Memory per rank: that of one
@@ -82,30 +69,18 @@ class engine_gather {
     });
   }
 
-  /// Takes part in operator() of the other ranks, which then throw errc::peer_failed.
-  void run_as_failed() {
-    const T* const local_part = table_.local().data();
-    if (exchange32_)
-      gather_as_failed(*exchange32_, local_part);
-    else
-      gather_as_failed(*exchange64_, local_part);
-  }
-
-  [[nodiscard]] traffic sent() const {
-    const auto sent_by = [](const auto& exchange) {
-      return exchange.requests().sent() += exchange.replies().sent();
-    };
-    return exchange32_ ? sent_by(*exchange32_) : sent_by(*exchange64_);
-  }
-  [[nodiscard]] exchange_stats stats() const {
-    const auto stats_of = [](const auto& exchange) {
-      return exchange_stats{exchange.requests().stats(), exchange.replies().stats()};
-    };
-    return exchange32_ ? stats_of(*exchange32_) : stats_of(*exchange64_);
-  }
+  [[nodiscard]] traffic sent() const { return requests().sent() += replies().sent(); }
+  [[nodiscard]] exchange_stats stats() const { return {requests().stats(), replies().stats()}; }
 
  private:
   static constexpr std::size_t combine_entries = 4096;
+
+  [[nodiscard]] const conveyor& requests() const {
+    return exchange32_ ? exchange32_->requests() : exchange64_->requests();
+  }
+  [[nodiscard]] const conveyor& replies() const {
+    return exchange32_ ? exchange32_->replies() : exchange64_->replies();
+  }
 
   template <class Offset, class Locate>
   void run(request_reply<conveyor, Offset, T>& exchange, Locate locate,

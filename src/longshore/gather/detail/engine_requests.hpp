@@ -43,21 +43,24 @@ struct merge_requests {
 /// of a conveyor. An item has an offset of 4 bytes (8 if a part has 2^32 elements or more) and a
 /// value of sizeof(T) bytes. In updates by a constant, an item is an offset alone. Option combine
 /// adds the cost of class combining.
-template <trivially_copyable T, distribution Distribution>
+///
+/// `HasConstantRequests`: whether run() may also be called with requests without values. Such
+/// requests cannot be combined.
+template <trivially_copyable T, distribution Distribution, bool HasConstantRequests>
 class engine_requests {
  public:
-  /// Collective. `has_constant_requests`: whether run() will also be called with requests without
-  /// values. Such requests are never combined.
-  engine_requests(const table_view<T, Distribution>& table, const gather_options& given,
-                  bool has_constant_requests)
+  /// Collective.
+  engine_requests(const table_view<T, Distribution>& table, const gather_options& given)
       : table_(table) {
     engine_options options = engine_options_for(table.team(), given);
     options.slots = larger(options.slots, request_slots);
     options.item_bytes = offset_bytes(table.map()) + sizeof(T);
     value_engine_ = std::make_unique<conveyor>(table.team(), options);
     options.item_bytes = offset_bytes(table.map());
-    if (given.combine) recent_.emplace(recent_items_for(*value_engine_));
-    if (has_constant_requests) offset_engine_ = std::make_unique<conveyor>(table.team(), options);
+    if (given.combine)
+      recent_.emplace(recent_items_for(*value_engine_));
+    else if (HasConstantRequests)
+      offset_engine_ = std::make_unique<conveyor>(table.team(), options);
   }
 
   /// Collective. Sends a request for each index to the owner of the element, and applies the
@@ -67,21 +70,6 @@ class engine_requests {
     with_offsets(table_.map(), [&](auto offset, auto locate) {
       run_with<decltype(offset)>(operation, locate, indices, request);
     });
-  }
-
-  /// Takes part in run() of the other ranks, which then throw errc::peer_failed. Requests to this
-  /// rank are not applied.
-  void run_as_failed() {
-    const auto deliver_nothing = [this]<class Offset>(Offset) {
-      using item = offset_and_value<Offset, T>;
-      static_cast<void>(try_deliver<item>(
-          *value_engine_, 1, [](std::size_t) -> addressed<item> { throw invalid_request{}; },
-          [](int, const item&) {}));
-    };
-    try {
-      with_offsets(table_.map(), [&](auto offset, auto) { deliver_nothing(offset); });
-    } catch (const invalid_request&) {  // try_deliver() has told the other ranks
-    }
   }
 
   [[nodiscard]] traffic sent() const {

@@ -1,6 +1,5 @@
 // Translates an asynchronous strategy of gather, scatter and updates into the options of its
-// engine: the number of hops and of streams. Also throws the error of a call in which another rank
-// failed.
+// engine: the number of hops and of streams. Also throws the errors of calls.
 #include <longshore/gather/detail/engine_strategy.hpp>
 
 #include <longshore/aggregate/conveyor.hpp>
@@ -32,20 +31,12 @@ int default_hops(const team& team) {
 
 engine_options engine_options_for(const team& team, const gather_options& given) {
   assert(is_asynchronous(given.strategy));
-  engine_options options{.buffer_items = given.buffer_items};
-  switch (given.strategy) {
-    case gather_strategy::exstack2: options.hops = 1; break;
-    case gather_strategy::conveyor:
-      options.hops = given.hops != 0 ? given.hops : default_hops(team);
-      break;
-    case gather_strategy::aggregator:
-      options.hops = aggregator::hops_on(team.nodes());
-      options.one_stream = true;
-      break;
-    case gather_strategy::agp:
-    case gather_strategy::exstack:
-    case gather_strategy::direct:
-    case gather_strategy::automatic: break;  // not asynchronous
+  engine_options options{.buffer_items = given.buffer_items, .hops = 1};
+  if (given.strategy == gather_strategy::conveyor)
+    options.hops = given.hops != 0 ? given.hops : default_hops(team);
+  if (given.strategy == gather_strategy::aggregator) {
+    options.hops = aggregator::hops_on(team.nodes());
+    options.one_stream = true;
   }
   if (options.hops > 1 && team.size() <= max_ranks_of_more_slots)
     options.slots = slots_of_several_hops;
@@ -69,6 +60,12 @@ std::size_t default_buffer_items(const node_map& nodes, gather_strategy strategy
          (items * bytes_per_item > max_bytes || items * message_bytes_per_item > max_message_bytes))
     items /= 2;
   return items;
+}
+
+void throw_size_error(const char* operation, const team& team, std::size_t indices,
+                      std::size_t values, const char* role) {
+  fail(errc::usage, "{} on rank {}: {} indices, but {}{} values: give as many of both", operation,
+       team.rank(), indices, role, values);
 }
 
 void throw_peer_failed(const char* operation, const team& team, int failed_rank) {

@@ -18,16 +18,11 @@ namespace longshore::detail {
 /// The number of items per buffer if the caller gives none (gather_options::buffer_items).
 [[nodiscard]] std::size_t default_buffer_items(const node_map& nodes, gather_strategy strategy,
                                                std::size_t element_bytes) noexcept;
-/// Whether the engine of options.strategy has several hops. Such an engine has buffers for few
-/// links, and not for each rank.
-[[nodiscard]] inline bool has_several_hops(const team& team, const gather_options& options) {
-  return engine_options_for(team, options).hops > 1;
-}
 
-/// A rank without valid requests throws this in place of a request. The engine then serves the
-/// other ranks to the end of the call.
-struct invalid_request {};
-
+/// Throws errc::usage, because the numbers of indices and values differ. `role`: words before
+/// "values".
+[[noreturn]] void throw_size_error(const char* operation, const team& team, std::size_t indices,
+                                   std::size_t values, const char* role);
 /// Throws errc::peer_failed, because `failed_rank` passed invalid indices or arrays.
 [[noreturn]] void throw_peer_failed(const char* operation, const team& team, int failed_rank);
 

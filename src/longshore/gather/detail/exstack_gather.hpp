@@ -48,13 +48,13 @@ class exstack_gather : public exstack_rounds {
     std::size_t replied = 0;
     rounds_ = 0;
     for (progress of_all = progress::more; of_all == progress::more;) {
-      exstack_access::count_exchanges_in(
-          stack_, stats_.requests, {.item_bytes = sizeof(Offset), .capacity_items = buffer_items_});
+      stack_.count_exchanges_in(stats_.requests,
+                                {.item_bytes = sizeof(Offset), .capacity_items = buffer_items_});
       const std::size_t requested = fill_requests<Offset>(locate, indices, replied);
       of_all = exchange_requests("gather", indices, table_.size(), requested);
       reply_to_requests<Offset>();
-      exstack_access::count_exchanges_in(
-          stack_, stats_.replies, {.item_bytes = sizeof(T), .capacity_items = buffer_items_}, true);
+      stack_.count_exchanges_in(stats_.replies,
+                                {.item_bytes = sizeof(T), .capacity_items = buffer_items_}, true);
       stack_.exchange(of_all);
       store_replies(locate, indices.data(), out.data(), replied, requested);
       replied = requested;
@@ -77,7 +77,7 @@ class exstack_gather : public exstack_rounds {
   template <class Offset, class Locate>
   std::size_t fill_requests_combined(Locate locate, std::span<const std::int64_t> indices,
                                      std::size_t first) {
-    const exstack_access::send_buffer* const buffers = exstack_access::buffers(stack_);
+    const exstack::send_buffer* const buffers = stack_.buffers();
     std::uint32_t* const positions = reply_positions_.data();
     return fill<Offset, Offset>(
         locate, indices, first, table_.size(),
@@ -98,7 +98,7 @@ class exstack_gather : public exstack_rounds {
   template <class Offset>
   [[gnu::noinline]] void reply_to_requests() {
     const T* const local_part = table_.local().data();
-    exstack_access::send_buffer* const buffers = exstack_access::buffers(stack_);
+    exstack::send_buffer* const buffers = stack_.buffers();
     const int ranks = table_.team().size();
     for (int peer = 0; peer < ranks; ++peer) {
       // With many ranks, most buffers are in no cache.

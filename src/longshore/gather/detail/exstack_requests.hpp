@@ -75,11 +75,10 @@ class exstack_requests : public exstack_rounds {
   template <class Offset, class Request, class Locate>
   void run_with(const char* operation, Locate locate, std::span<const std::int64_t> indices,
                 const Request& request) {
-    exstack_access::count_exchanges_in(
-        stack_, stats_.requests,
-        {.item_bytes = sizeof(typename Request::template item<Offset>),
-         .capacity_items = buffer_items_,
-         .header_bytes = header_bytes<typename Request::header>});
+    stack_.count_exchanges_in(stats_.requests,
+                              {.item_bytes = sizeof(typename Request::template item<Offset>),
+                               .capacity_items = buffer_items_,
+                               .header_bytes = header_bytes<typename Request::header>});
     std::size_t sent = 0;
     rounds_ = 0;
     for (progress of_all = progress::more; of_all == progress::more;) {
@@ -98,7 +97,7 @@ class exstack_requests : public exstack_rounds {
     if constexpr (header_bytes<header> != 0) {
       const header sent_header = request.header_of_rank();
       for (int peer = 0; peer < table_.team().size(); ++peer) {
-        auto& buffer = exstack_access::buffers(stack_)[peer];
+        auto& buffer = stack_.buffers()[peer];
         std::memcpy(buffer.next, &sent_header, sizeof(header));
         buffer.next += header_bytes<header>;
       }
@@ -124,7 +123,7 @@ class exstack_requests : public exstack_rounds {
   std::size_t fill_requests_combined(Locate locate, std::span<const std::int64_t> indices,
                                      std::size_t first, const Request& request) {
     using item = typename Request::template item<Offset>;
-    const exstack_access::send_buffer* const buffers = exstack_access::buffers(stack_);
+    const exstack::send_buffer* const buffers = stack_.buffers();
     return fill<item, Offset>(locate, indices, first, table_.size(),
                               [&](auto& cursors, std::size_t i, const location& at) {
                                 item* const begin = reinterpret_cast<item*>(buffers[at.rank].next);

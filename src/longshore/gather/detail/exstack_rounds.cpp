@@ -13,16 +13,12 @@ exstack_rounds::exstack_rounds(team& team, std::size_t buffer_items, std::size_t
   if (combine) recent_.emplace(ranks_, buffer_items);
 }
 
-void exstack_rounds::run_as_failed() {
-  rounds_ = 0;
-  stack_.exchange(progress::failed);
-}
-
 progress exstack_rounds::exchange_requests(const char* operation,
                                            std::span<const std::int64_t> indices,
                                            std::uint64_t table_size, std::size_t filled) {
   if (filled == fill_failed) {
-    run_as_failed();
+    rounds_ = 0;
+    stack_.exchange(progress::failed);
     throw_index_error(operation, indices, table_size, team_.rank());
   }
   const progress of_all =

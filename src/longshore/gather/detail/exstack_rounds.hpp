@@ -23,9 +23,6 @@ inline constexpr std::size_t fill_failed = std::numeric_limits<std::size_t>::max
 
 class exstack_rounds {
  public:
-  /// Takes part in a call of the other ranks, which then throw errc::peer_failed.
-  void run_as_failed();
-
   [[nodiscard]] const traffic& sent() const noexcept { return stack_.sent(); }
   [[nodiscard]] const exchange_stats& stats() const noexcept { return stats_; }
   /// The rounds of the last call, the same on all ranks; 0 if the call failed.
@@ -50,7 +47,7 @@ class exstack_rounds {
   template <class Item, class Offset, class Locate, class Put>
   std::size_t fill(Locate locate, std::span<const std::int64_t> indices, std::size_t first,
                    std::uint64_t size, Put put, std::size_t max_indices = fill_failed) {
-    exstack_access::send_buffer* const buffers = exstack_access::buffers(stack_);
+    exstack::send_buffer* const buffers = stack_.buffers();
     for (int peer = 0; peer < ranks_; ++peer) next_[peer] = buffers[peer].next;
     const auto until = indices.first(first + smaller(max_indices, indices.size() - first));
     const auto push_until_full = [&](auto cursors) {
@@ -84,7 +81,7 @@ class exstack_rounds {
   std::size_t push(Locate locate, std::span<const std::int64_t> indices, std::size_t first,
                    std::uint64_t size, Put put, Cursors& cursors) {
     // The cursors advance, while buffers[peer].next stays at the first item of this call.
-    const exstack_access::send_buffer* const buffers = exstack_access::buffers(stack_);
+    const exstack::send_buffer* const buffers = stack_.buffers();
     const auto free_items = [&](int peer) {
       return buffer_items_ -
              static_cast<std::size_t>(cursors.next(peer) - buffers[peer].next) / sizeof(Item);

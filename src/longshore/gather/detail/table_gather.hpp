@@ -1,7 +1,8 @@
-// table_gather: gather as an operation of plan_dispatch. gather.hpp includes this file at its end.
+// table_gather: gather as an operation of plan_dispatch.
 #pragma once
 
 #include <longshore/gather/detail/agp.hpp>
+#include <longshore/gather/detail/compiled_loops.hpp>
 #include <longshore/gather/detail/direct_gather.hpp>
 #include <longshore/gather/detail/engine_gather.hpp>
 #include <longshore/gather/detail/exstack_gather.hpp>
@@ -23,7 +24,6 @@ class table_gather {
   using engine_type = engine_gather<T, Distribution>;
   // Two slots of requests and two of replies, which an exstack shares.
   static constexpr std::size_t link_bytes_per_item = 2 * (sizeof(std::uint32_t) + sizeof(T));
-  static constexpr values_role role = values_role::output;
   static constexpr bool measures_one_value = false;
 
   static decision_inputs inputs(const table_type& table, no_function) {
@@ -37,10 +37,6 @@ class table_gather {
                          static_cast<std::size_t>(table.team().nodes().ranks_on_my_node());
   }
   [[nodiscard]] bool uses_exstack() const { return strategy_ == gather_strategy::exstack; }
-  static void make_engine(std::optional<engine_type>& made, const table_type& table,
-                          const gather_options& options) {
-    made.emplace(table, options);
-  }
 
   void run_over(auto& exchange, const plan_call<T>& call) { exchange(call.indices, call.values); }
   void run_alone(const plan_call<T>& call, bool, traffic& moved) {
@@ -52,7 +48,6 @@ class table_gather {
     const bool streaming = call.values.size_bytes() >= cache_share_bytes_;
     (*direct_)(call.indices, call.values, streaming);
   }
-  void run_as_failed() {}
 
  private:
   const table_type& table_;
@@ -61,11 +56,20 @@ class table_gather {
   std::size_t cache_share_bytes_ = 0;  // this rank's share of the last-level cache
 };
 
+/// Collective. Decides the strategy, and makes the object to which a gather_plan forwards its
+/// calls.
 template <trivially_copyable T, distribution Distribution>
-std::unique_ptr<table_plan<T>> plan_gather(const table_view<T, Distribution>& table,
-                                           const gather_options& options) {
+[[nodiscard]] std::unique_ptr<table_plan<T>> plan_gather(const table_view<T, Distribution>& table,
+                                                         const gather_options& options) {
   return std::make_unique<plan_dispatch<table_gather<T, Distribution>>>(table, no_function{},
                                                                         options);
 }
+
+// The library contains these two functions, for elements of 4 and of 8 bytes, so programs do not
+// compile them again.
+extern template std::unique_ptr<table_plan<word32>> plan_gather(
+    const table_view<word32, any_distribution>&, const gather_options&);
+extern template std::unique_ptr<table_plan<word64>> plan_gather(
+    const table_view<word64, any_distribution>&, const gather_options&);
 
 }  // namespace longshore::detail

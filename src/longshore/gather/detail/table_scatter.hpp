@@ -1,13 +1,11 @@
-// table_scatter: scatter as an operation of plan_dispatch. scatter.hpp includes this file at its
-// end.
+// table_scatter: scatter as an operation of plan_dispatch.
 #pragma once
 
 #include <longshore/gather/detail/agp.hpp>
+#include <longshore/gather/detail/compiled_loops.hpp>
 #include <longshore/gather/detail/engine_requests.hpp>
 #include <longshore/gather/detail/exstack_requests.hpp>
 #include <longshore/gather/detail/plan_dispatch.hpp>
-
-#include <optional>
 
 namespace longshore::detail {
 
@@ -39,10 +37,9 @@ class table_scatter {
   using table_type = table_view<T, Distribution>;
   using function_type = no_function;
   using exstack_type = exstack_requests<T, Distribution>;
-  using engine_type = engine_requests<T, Distribution>;
+  using engine_type = engine_requests<T, Distribution, false>;
   static constexpr std::size_t link_bytes_per_item =
       request_slots * (sizeof(std::uint32_t) + sizeof(T));
-  static constexpr values_role role = values_role::input;
   static constexpr bool measures_one_value = false;
 
   static decision_inputs inputs(const table_type& table, no_function) {
@@ -59,15 +56,10 @@ class table_scatter {
     return strategy_ == gather_strategy::exstack ||
            (strategy_ == gather_strategy::direct && !is_one_word<T>);
   }
-  static void make_engine(std::optional<engine_type>& made, const table_type& table,
-                          const scatter_options& options) {
-    constexpr bool has_constant_requests = false;
-    made.emplace(table, options, has_constant_requests);
-  }
 
   void run_over(auto& exchange, const plan_call<const T>& call) {
     exchange.run(call.operation, call.indices,
-                 store_request<T>{call.values.data(), table_.local().data()});
+                 store_request<T>{{call.values.data()}, table_.local().data(), {}});
   }
   void run_alone(const plan_call<const T>& call, bool, traffic& moved) {
     if constexpr (is_one_word<T>) {
@@ -79,18 +71,24 @@ class table_scatter {
         scatter_direct(call.operation, table_, call.indices, call.values);
     }
   }
-  void run_as_failed() {}
 
  private:
   const table_type& table_;
   gather_strategy strategy_;
 };
 
+/// Collective. Makes the object to which a scatter_plan forwards its calls.
 template <trivially_copyable T, distribution Distribution>
-std::unique_ptr<table_plan<const T>> plan_scatter(const table_view<T, Distribution>& table,
-                                                  const scatter_options& options) {
+[[nodiscard]] std::unique_ptr<table_plan<const T>> plan_scatter(
+    const table_view<T, Distribution>& table, const scatter_options& options) {
   return std::make_unique<plan_dispatch<table_scatter<T, Distribution>>>(table, no_function{},
                                                                          options);
 }
+
+// The library contains these two functions, for elements of 4 and of 8 bytes.
+extern template std::unique_ptr<table_plan<const word32>> plan_scatter(
+    const table_view<word32, any_distribution>&, const scatter_options&);
+extern template std::unique_ptr<table_plan<const word64>> plan_scatter(
+    const table_view<word64, any_distribution>&, const scatter_options&);
 
 }  // namespace longshore::detail

@@ -1,8 +1,9 @@
-// table_update: updates as an operation of plan_dispatch. update.hpp includes this file at its end.
+// table_update: updates as an operation of plan_dispatch.
 #pragma once
 
 #include <longshore/core/detail/type_name.hpp>
 #include <longshore/gather/detail/agp.hpp>
+#include <longshore/gather/detail/compiled_loops.hpp>
 #include <longshore/gather/detail/engine_requests.hpp>
 #include <longshore/gather/detail/exstack_requests.hpp>
 #include <longshore/gather/detail/plan_dispatch.hpp>
@@ -25,10 +26,9 @@ class table_update {
   using table_type = table_view<T, Distribution>;
   using function_type = Op;
   using exstack_type = exstack_requests<T, Distribution>;
-  using engine_type = engine_requests<T, Distribution>;
+  using engine_type = engine_requests<T, Distribution, true>;
   static constexpr std::size_t link_bytes_per_item =
       request_slots * (sizeof(std::uint32_t) + sizeof(T));
-  static constexpr values_role role = values_role::input;
   static constexpr bool measures_one_value = true;
 
   static decision_inputs inputs(const table_type& table, const Op& op) {
@@ -54,11 +54,6 @@ class table_update {
   /// Strategy direct with a large table uses exstack, too: owners that apply requests from shared
   /// buffers are faster than atomic operations.
   [[nodiscard]] bool uses_exstack() const { return strategy_ != gather_strategy::agp && !copies_; }
-  static void make_engine(std::optional<engine_type>& made, const table_type& table,
-                          const update_options& options) {
-    const bool has_constant_requests = !options.combine;  // combined requests have values
-    made.emplace(table, options, has_constant_requests);
-  }
 
   template <class Exchange>
   void run_over(Exchange& exchange, const plan_call<const T>& call) {
@@ -82,10 +77,6 @@ class table_update {
     else
       run_alone(
           call, [values](std::size_t i) { return values[i]; }, all_reachable, moved);
-  }
-  void run_as_failed() {
-    if constexpr (has_identity<Op, T>)
-      if (copies_) copies_->run_as_failed();
   }
 
  private:
@@ -114,10 +105,21 @@ class table_update {
   std::optional<copies> copies_;
 };
 
+/// Collective. Makes the object to which an update_plan forwards its calls.
 template <trivially_copyable T, distribution Distribution, update_operation<T> Op>
-std::unique_ptr<table_plan<const T>> plan_update(const table_view<T, Distribution>& table,
-                                                 const Op& op, const update_options& options) {
+[[nodiscard]] std::unique_ptr<table_plan<const T>> plan_update(
+    const table_view<T, Distribution>& table, const Op& op, const update_options& options) {
   return std::make_unique<plan_dispatch<table_update<T, Distribution, Op>>>(table, op, options);
 }
+
+// The library has compiled the loops for additions to these types.
+extern template std::unique_ptr<table_plan<const float>> plan_update(
+    const table_view<float, any_distribution>&, const op::add&, const update_options&);
+extern template std::unique_ptr<table_plan<const double>> plan_update(
+    const table_view<double, any_distribution>&, const op::add&, const update_options&);
+extern template std::unique_ptr<table_plan<const std::uint32_t>> plan_update(
+    const table_view<std::uint32_t, any_distribution>&, const op::add&, const update_options&);
+extern template std::unique_ptr<table_plan<const std::uint64_t>> plan_update(
+    const table_view<std::uint64_t, any_distribution>&, const op::add&, const update_options&);
 
 }  // namespace longshore::detail

@@ -56,9 +56,6 @@ class update_by_private_copies {
     if (failed_rank >= 0) throw_peer_failed(operation, table_.team(), failed_rank);
   }
 
-  /// Takes part in run() of the other ranks, which then throw errc::peer_failed.
-  void run_as_failed() { merge_all(rank_state::failed); }
-
  private:
   enum class rank_state : std::uint64_t { updated_table, updated_copy, failed };
   // The header of a copy has the state of its rank in this call and the state in the next call. Two

@@ -33,12 +33,9 @@ using made_exchange = std::unique_ptr<block_exchange>;
 [[nodiscard]] made_exchange make_message_exchange(team& team, std::size_t item_bytes,
                                                   std::vector<int> targets,
                                                   exchange_strategy strategy);
+/// `strategy`: put, put_scan or direct.
 [[nodiscard]] made_exchange make_put_exchange(team& team, std::size_t item_bytes,
-                                              std::vector<int> targets);
-/// `strategy`: put_scan or direct.
-[[nodiscard]] made_exchange make_put_scan_exchange(team& team, std::size_t item_bytes,
-                                                   std::vector<int> targets,
-                                                   exchange_strategy strategy);
+                                              std::vector<int> targets, exchange_strategy strategy);
 [[nodiscard]] made_exchange make_two_hop_exchange(team& team, std::size_t item_bytes);
 
 }  // namespace longshore::detail

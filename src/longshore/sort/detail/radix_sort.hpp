@@ -61,9 +61,17 @@ class radix_sorter {
   }
 
   /// The number of highest bits by which sort() splits `items` keys of `bits` bits; 0 if it does
-  /// not split them.
-  [[nodiscard]] static int split_bits_for(std::size_t items, int bits) noexcept {
-    return choose_split(items, bits);
+  /// not split them. Enough that parts fit into the cache, or more if that saves a pass and leaves
+  /// parts of min_part_items.
+  [[nodiscard]] static int choose_split(std::size_t items, int bits) noexcept {
+    if (items == 0) return 0;
+    const int needed = static_cast<int>(std::bit_width((items * sizeof(Item) - 1) / part_bytes));
+    if (needed == 0) return 0;
+    const int max_bits = smaller(max_split_bits, bits);
+    int best = smaller(needed, max_bits);
+    for (int more = best + 1; more <= max_bits && items >> more >= min_part_items; ++more)
+      if (radix_passes(bits - more) < radix_passes(bits - best)) best = more;
+    return best;
   }
   /// Sorts, in place, items that are already divided into parts by their highest bits. Part p lies
   /// from parts[starts[p]] to parts[starts[p + 1]]. Its items have p in the highest split_bits of
@@ -106,19 +114,6 @@ class radix_sorter {
     lsd_radix_sorter<Item, RadixKeyOf> sorter;
     growable_buffer scratch;
   };
-
-  // The number of bits for the split: enough that parts fit into the cache, or more if that saves a
-  // pass and leaves parts of min_part_items.
-  static int choose_split(std::size_t items, int bits) noexcept {
-    if (items == 0) return 0;
-    const int needed = static_cast<int>(std::bit_width((items * sizeof(Item) - 1) / part_bytes));
-    if (needed == 0) return 0;
-    const int max_bits = smaller(max_split_bits, bits);
-    int best = smaller(needed, max_bits);
-    for (int more = best + 1; more <= max_bits && items >> more >= min_part_items; ++more)
-      if (radix_passes(bits - more) < radix_passes(bits - best)) best = more;
-    return best;
-  }
 
   [[nodiscard]] auto part_of(const item_range& range) const noexcept {
     return [radix_key_of = radix_key_of_, lowest = range.lowest, shift = range.low_bits(),

@@ -24,12 +24,10 @@ std::vector<int> others_along(const std::vector<int>& ring, int rank) {
   return targets;
 }
 
-std::vector<int> node_by_node(int rank, int ranks, const node_map& nodes) {
-  std::vector<std::vector<int>> of_node(static_cast<std::size_t>(nodes.node_count()));
-  for (int other = 0; other < ranks; ++other) of_node[nodes.node_of(other)].push_back(other);
+std::vector<int> node_by_node(int rank, const node_map& nodes) {
   std::vector<int> targets;
   for (int step = 1; step <= nodes.node_count(); ++step) {
-    const auto& node_ranks = of_node[(nodes.node_of(rank) + step) % nodes.node_count()];
+    const auto node_ranks = nodes.ranks_of((nodes.node_of(rank) + step) % nodes.node_count());
     for (std::size_t k = 0; k < node_ranks.size(); ++k) {
       const int target =
           node_ranks[(static_cast<std::size_t>(nodes.local_index(rank)) + k) % node_ranks.size()];
@@ -48,7 +46,7 @@ std::vector<int> targets_of(exchange_order order, int rank, int ranks, const nod
   switch (order) {
     case exchange_order::round_robin: return others_along(sequence, rank);
     case exchange_order::random: return others_along(shuffled(sequence, random_stream(seed)), rank);
-    case exchange_order::node_aware: return node_by_node(rank, ranks, nodes);
+    case exchange_order::node_aware: return node_by_node(rank, nodes);
     case exchange_order::random_private:
       sequence =
           shuffled(std::move(sequence), random_stream(seed, static_cast<std::uint64_t>(rank) + 1));

@@ -27,15 +27,13 @@ std::vector<int> others_of_node(const team& team) {
   return others;
 }
 
-// The ranks of other nodes for which this rank is the relay. The list begins with ranks of the next
-// node, so that different nodes send to different nodes at the same time.
-std::vector<int> targets_relayed_by(const team& team) {
-  const auto& nodes = team.nodes();
-  std::vector<int> targets;
+// The ranks of other nodes by the place of their relay on this node. Each list begins with ranks of
+// the next node, so that different nodes send to different nodes at the same time.
+std::vector<std::vector<int>> targets_by_relay(const node_map& nodes) {
+  std::vector<std::vector<int>> targets(nodes.my_ranks().size());
   for (int step = 1; step < nodes.node_count(); ++step)
     for (const int rank : nodes.ranks_of((nodes.my_node() + step) % nodes.node_count()))
-      if (relay_place(nodes, rank, nodes.ranks_on_my_node()) == nodes.local_index(team.rank()))
-        targets.push_back(rank);
+      targets[relay_place(nodes, rank, nodes.ranks_on_my_node())].push_back(rank);
   return targets;
 }
 
@@ -87,7 +85,7 @@ class two_hop_exchange final : public block_exchange {
     return static_cast<std::size_t>(team_.nodes().local_index(rank));
   }
   [[nodiscard]] std::size_t place_after_mine(std::size_t steps) const {
-    return (place_of(team_.rank()) + steps) % sources_.size();
+    return (place_of(team_.rank()) + steps) % node_ranks_;
   }
   // The bytes that the rank at `place` of this node has for each of relay_targets_.
   [[nodiscard]] std::size_t* relayed_from(std::size_t place) noexcept {
@@ -95,7 +93,7 @@ class two_hop_exchange final : public block_exchange {
   }
   [[nodiscard]] std::size_t relayed_bytes_from(std::size_t place);
 
-  std::vector<int> sources_;                        // the ranks of this node, ascending
+  std::size_t node_ranks_;                          // the number of ranks of this node
   std::vector<std::vector<int>> targets_of_relay_;  // ranks of other nodes, by the relay's place
   std::vector<int> relay_targets_;                  // the targets for which this rank is the relay
   std::vector<std::size_t> relayed_bytes_;          // indexed by source, then by relay target
@@ -106,33 +104,21 @@ class two_hop_exchange final : public block_exchange {
 
 two_hop_exchange::two_hop_exchange(team& team, std::size_t item_bytes)
     : block_exchange(team, item_bytes),
-      sources_(team.nodes().my_ranks().begin(), team.nodes().my_ranks().end()),
-      targets_of_relay_(sources_.size()),
-      relay_targets_(targets_relayed_by(team)),
-      relayed_bytes_(sources_.size() * relay_targets_.size()),
-      staged_(sources_.size()),
+      node_ranks_(team.nodes().my_ranks().size()),
+      targets_of_relay_(targets_by_relay(team.nodes())),
+      relay_targets_(targets_of_relay_[place_of(team.rank())]),
+      relayed_bytes_(node_ranks_ * relay_targets_.size()),
+      staged_(node_ranks_),
       to_relays_(team, others_of_node(team), others_of_node(team), item_bytes),
-      to_nodes_(team, relay_targets_, relays_that_send_to(team), item_bytes) {
-  const auto& nodes = team.nodes();
-  for (int rank = 0; rank < team.size(); ++rank)
-    if (!nodes.is_local(rank))
-      targets_of_relay_[relay_place(nodes, rank, nodes.ranks_on_my_node())].push_back(rank);
-  // Sorts targets_of_relay_ into the order of relay_targets_ on the relay.
-  const auto steps_to = [&](int rank) {
-    return (nodes.node_of(rank) - nodes.my_node() + nodes.node_count()) % nodes.node_count();
-  };
-  for (auto& targets : targets_of_relay_)
-    std::stable_sort(targets.begin(), targets.end(),
-                     [&](int a, int b) { return steps_to(a) < steps_to(b); });
-}
+      to_nodes_(team, relay_targets_, relays_that_send_to(team), item_bytes) {}
 
 // Sends each relay the sizes of this rank's blocks for the relay's targets.
 void two_hop_exchange::prepare_transfer(const block_counts& counts) {
   const std::size_t block_bytes = std::max(counts.max_block * item_bytes_, sizeof(std::size_t));
   to_relays_.make_room((most_targets_of_a_relay(team_.nodes()) + 1) * block_bytes);
   to_nodes_.make_room(static_cast<std::size_t>(team_.nodes().largest_node()) * block_bytes);
-  std::vector<std::vector<std::size_t>> sizes(sources_.size());  // indexed by the relay's place
-  for (std::size_t place = 0; place < sources_.size(); ++place)
+  std::vector<std::vector<std::size_t>> sizes(node_ranks_);  // indexed by the relay's place
+  for (std::size_t place = 0; place < node_ranks_; ++place)
     for (const int target : targets_of_relay_[place]) sizes[place].push_back(bytes_to(target));
   for (std::size_t k = 0; k < to_relays_.to().size(); ++k) {
     const auto& for_relay = sizes[place_of(to_relays_.to()[k])];
@@ -166,9 +152,9 @@ void two_hop_exchange::transfer(const std::byte* outgoing, const arrival_callbac
   while (!to_relays_.is_done() || !to_nodes_.is_done())
     for (waiter wait(team_, "a free slot or a message");; wait.pause()) {
       bool moved = advance();
-      for (; relayed < sources_.size() && has_arrived(place_after_mine(relayed)); ++relayed)
+      for (; relayed < node_ranks_ && has_arrived(place_after_mine(relayed)); ++relayed)
         add_relayed(place_after_mine(relayed));
-      if (relayed == sources_.size() && to_nodes_.awaits_pieces()) {
+      if (relayed == node_ranks_ && to_nodes_.awaits_pieces()) {
         to_nodes_.add_last_pieces();
         moved = true;
       }

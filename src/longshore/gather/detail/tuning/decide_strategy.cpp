@@ -37,7 +37,7 @@ struct team_profile {
   double tuning_seconds = tuning_limits{}.seconds;
   std::size_t last_level_bytes = 0;
   tuning_profile times = tuning_profile("?");
-  std::vector<profile_key> measured_in_this_run = {};
+  std::vector<std::string> measured_in_this_run = {};  // profile_key::text()
   std::filesystem::path file = {};
 };
 
@@ -115,7 +115,7 @@ std::vector<timed_choice> measure(team& team, const decision_inputs& inputs,
 void store_measured(team& team, team_profile& profile, const profile_key& key,
                     const std::vector<timed_choice>& measured) {
   profile.times.put(key, measured);
-  profile.measured_in_this_run.push_back(key);
+  profile.measured_in_this_run.push_back(key.text());
   if (team.rank() != 0 || profile.file.empty()) return;
   if (const auto reason = write_profile(profile.file, profile.times)) {
     fmt::print(stderr,
@@ -206,8 +206,8 @@ gather_decision decide_strategy(team& team, const decision_inputs& inputs,
   const auto choices = choices_for_all_sizes(measured);
   if (!choices) return decision;
   const auto& keys_of_this_run = profile.measured_in_this_run;
-  const bool is_new =
-      std::find(keys_of_this_run.begin(), keys_of_this_run.end(), key) != keys_of_this_run.end();
+  const bool is_new = std::find(keys_of_this_run.begin(), keys_of_this_run.end(), key.text()) !=
+                      keys_of_this_run.end();
   decision.from = is_new ? gather_decision::origin::measured : gather_decision::origin::profile;
   decision.by_size = *choices;
   if (expected_requests > 0) {
@@ -222,14 +222,9 @@ gather_decision decide_strategy(team& team, const decision_inputs& inputs,
 
 namespace longshore {
 
-detail::choices_by_size gather_decision::uniform(const gather_choice& choice) {
-  detail::choices_by_size by_size;
-  by_size.fill(choice);
-  return by_size;
-}
-
 bool gather_decision::depends_on_requests() const noexcept {
-  return by_size != uniform(by_size.front());
+  return std::any_of(by_size.begin(), by_size.end(),
+                     [&](const gather_choice& choice) { return choice != by_size.front(); });
 }
 
 }  // namespace longshore

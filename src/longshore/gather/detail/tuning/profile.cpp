@@ -22,8 +22,10 @@ constexpr std::string_view columns =
 constexpr std::ptrdiff_t column_count = 16;
 static_assert(std::ranges::count(columns, ' ') == column_count, "one blank before each column");
 
+constexpr int key_columns = 8;  // after the machine
+
 struct parsed_line {
-  profile_key key;
+  std::string key;
   std::size_t lines_of_key = 0;
   timed_choice measured;
 };
@@ -49,16 +51,13 @@ bool read_strategy(std::istream& in, gather_strategy& strategy) {
 
 // Reads the columns after the machine.
 std::optional<parsed_line> parse_line(std::istream& in) {
-  constexpr std::int64_t max_items = std::int64_t{1} << 40, max_buffer_items = 1 << 24,
-                         max_ranks = 1 << 30;
+  constexpr std::int64_t max_items = std::int64_t{1} << 40, max_buffer_items = 1 << 24;
   parsed_line line;
   auto& [key, lines_of_key, measured] = line;
+  std::string word;
+  for (int column = 0; column < key_columns && in >> word; ++column)
+    key += (key.empty() ? "" : " ") + word;
   const bool is_valid =
-      in >> key.operation >> key.table && read_number(in, 1, max_items, key.element_bytes) &&
-      read_number(in, 1, max_ranks, key.layout.ranks) &&
-      read_number(in, 1, max_ranks, key.layout.nodes) &&
-      read_number(in, 1, max_ranks, key.layout.node_ranks) &&
-      read_number(in, 0, 1, key.layout.all_reachable) && read_number(in, 0, 1, key.combine) &&
       read_number(in, 1, 1000, lines_of_key) && read_strategy(in, measured.choice.strategy) &&
       read_number(in, 1, max_buffer_items, measured.choice.buffer_items) &&
       read_number(in, 0, 3, measured.choice.hops) &&
@@ -69,6 +68,11 @@ std::optional<parsed_line> parse_line(std::istream& in) {
 }
 
 }  // namespace
+
+std::string profile_key::text() const {
+  return fmt::format("{} {} {} {} {} {} {:d} {:d}", operation, table, element_bytes, layout.ranks,
+                     layout.nodes, layout.node_ranks, layout.all_reachable, combine);
+}
 
 bool tuning_profile::read(std::string_view text) {
   if (text.substr(0, text.find('\n')) != first_line) return false;
@@ -110,11 +114,9 @@ std::string tuning_profile::text() const {
   std::string own_text;
   for (const auto& [key, measured] : entries_)
     for (const auto& timed : measured)
-      own_text += fmt::format(
-          "{} {} {} {} {} {} {} {:d} {:d} {} {} {} {} {} {:.4g} {}\n", machine_, key.operation,
-          key.table, key.element_bytes, key.layout.ranks, key.layout.nodes, key.layout.node_ranks,
-          key.layout.all_reachable, key.combine, measured.size(), name_of(timed.choice.strategy),
-          timed.choice.buffer_items, timed.choice.hops, timed.requests, timed.seconds, timed.turns);
+      own_text += fmt::format("{} {} {} {} {} {} {} {:.4g} {}\n", machine_, key, measured.size(),
+                              name_of(timed.choice.strategy), timed.choice.buffer_items,
+                              timed.choice.hops, timed.requests, timed.seconds, timed.turns);
   std::string others_text;
   for (auto line = foreign_lines_.rbegin(); line != foreign_lines_.rend(); ++line) {
     if (own_text.size() + others_text.size() + line->size() >= max_text_bytes) break;
@@ -125,11 +127,15 @@ std::string tuning_profile::text() const {
 
 std::vector<timed_choice> tuning_profile::find(const profile_key& key) const {
   for (const auto& known : entries_)
-    if (known.key == key) return known.measured;
+    if (known.key == key.text()) return known.measured;
   return {};
 }
 
 void tuning_profile::put(const profile_key& key, std::vector<timed_choice> measured) {
+  put(key.text(), std::move(measured));
+}
+
+void tuning_profile::put(const std::string& key, std::vector<timed_choice> measured) {
   std::erase_if(entries_, [&](const entry& known) { return known.key == key; });
   if (!measured.empty()) entries_.push_back({key, std::move(measured)});
 }

@@ -24,7 +24,8 @@ struct profile_key {
   std::size_t element_bytes = 8;  ///< a power of two, at least 8
   gather_layout layout;
   bool combine = false;
-  friend bool operator==(const profile_key&, const profile_key&) = default;
+  /// The columns of a line that name these conditions.
+  [[nodiscard]] std::string text() const;
 };
 
 /// All known measurements of one machine.
@@ -53,9 +54,10 @@ class tuning_profile {
 
  private:
   struct entry {
-    profile_key key;
+    std::string key;  // profile_key::text()
     std::vector<timed_choice> measured;
   };
+  void put(const std::string& key, std::vector<timed_choice> measured);
 
   std::string machine_;
   std::vector<entry> entries_;
