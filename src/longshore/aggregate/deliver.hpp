@@ -2,7 +2,6 @@
 // all ranks are done.
 #pragma once
 
-#include <longshore/aggregate/detail/idle_waiter.hpp>
 #include <longshore/aggregate/detail/push_many.hpp>
 #include <longshore/aggregate/item_engine.hpp>
 #include <longshore/core/error.hpp>

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <longshore/core/bytes.hpp>
+#include <longshore/transport/waiter.hpp>
 
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <utility>
 
 namespace longshore {
@@ -65,4 +67,40 @@ struct single_source {
 };
 
 }  // namespace detail
+
+/// Pauses a loop while its engine makes no progress, and records in the engine's stats() how long
+/// and why the loop waited.
+template <class Engine>
+class idle_waiter {
+ public:
+  explicit idle_waiter(Engine& engine) : engine_(engine), last_activity_(engine.activity()) {}
+
+  /// To be called after each iteration of the loop. `progressed`: the loop pushed or received
+  /// items. `refused`: a push found no free buffer.
+  void after_iteration(bool progressed, bool refused) {
+    const std::size_t activity = engine_.activity();
+    if (progressed || activity != last_activity_) {
+      if (wait_) {
+        engine_.add_wait(engine_.ranks().now() - began_seconds_, refused_);
+        wait_.reset();
+      }
+      last_activity_ = activity;
+      return;
+    }
+    if (!wait_) {
+      wait_.emplace(engine_.ranks(), "items of an aggregation engine");
+      began_seconds_ = engine_.ranks().now();
+      refused_ = refused;
+    }
+    wait_->pause();
+  }
+
+ private:
+  Engine& engine_;
+  std::size_t last_activity_;
+  std::optional<waiter> wait_;
+  double began_seconds_ = 0;
+  bool refused_ = false;
+};
+
 }  // namespace longshore
