@@ -1,5 +1,5 @@
 // What a scatter or an update sends to the owner of an element, and what the owner does with it.
-// There are two request types: update_request, which scatter uses as store_request, and
+// There are three request types: store_request for scatter, update_request for updates, and
 // constant_amount_request for updates by a constant. Classes exstack_requests and engine_requests
 // carry requests of any type to the owners: their function run() sends the requests of this rank,
 // and applies the requests that arrive. If an index is out of range, run() throws errc::usage on
@@ -60,6 +60,41 @@ struct offset_only {
 
 struct no_header {};
 
+/// table[indices[i]] = values[i].
+template <trivially_copyable T>
+struct store_request {
+  template <class Offset>
+  using item = offset_and_value<Offset, T>;
+  using header = no_header;
+
+  const T* values;
+  T* local_part;
+
+  template <class Offset>
+  [[nodiscard]] item<Offset> make_item(std::size_t i, Offset offset) const noexcept {
+    return {offset, values[i]};
+  }
+  template <class Item>
+  void merge(Item& earlier, const Item& later) const noexcept {
+    earlier.set_value(later.value());
+  }
+  [[nodiscard]] header header_of_rank() const noexcept { return {}; }
+  void apply(const header&, const auto& arrived) const noexcept {
+    local_part[arrived.offset()] = arrived.value();
+  }
+  [[nodiscard]] const T* address_of(const auto& arrived) const noexcept {
+    return local_part + arrived.offset();
+  }
+};
+
+/// The operation of a stream that scatters: the new element is the value.
+struct take_value {
+  template <class T>
+  const T& operator()(const T&, const T& value) const noexcept {
+    return value;
+  }
+};
+
 /// The values of an update: either one value per index, or the same value for all indices. A mask
 /// turns the position of an index into the position of its value. The mask is all ones in the first
 /// case and 0 in the second. So one compiled loop, without a branch, serves both cases.
@@ -76,13 +111,13 @@ class update_values {
 };
 
 /// table[indices[i]] = op(table[indices[i]], values(i)).
-template <trivially_copyable T, update_operation<T> Op, class Values = update_values<T>>
+template <trivially_copyable T, update_operation<T> Op>
 struct update_request {
   template <class Offset>
   using item = offset_and_value<Offset, T>;
   using header = no_header;
 
-  Values values;  // a function of the position i
+  update_values<T> values;  // a function of the position i
   T* local_part;
   Op op;
 
@@ -103,23 +138,6 @@ struct update_request {
     return local_part + arrived.offset();
   }
 };
-
-/// The values of a scatter, one per index.
-template <trivially_copyable T>
-struct stored_values {
-  const T* values;
-  const T& operator()(std::size_t i) const noexcept { return values[i]; }
-};
-/// The operation of a scatter: the new element is the value.
-struct take_value {
-  template <class T>
-  const T& operator()(const T&, const T& value) const noexcept {
-    return value;
-  }
-};
-/// table[indices[i]] = values(i).
-template <trivially_copyable T>
-using store_request = update_request<T, take_value, stored_values<T>>;
 
 /// table[indices[i]] = op(table[indices[i]], amount). The amount travels once per message. There is
 /// no merge(): an item is an offset alone, and cannot carry the result of two updates.

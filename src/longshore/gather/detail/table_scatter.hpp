@@ -59,7 +59,7 @@ class table_scatter {
 
   void run_over(auto& exchange, const plan_call<const T>& call) {
     exchange.run(call.operation, call.indices,
-                 store_request<T>{{call.values.data()}, table_.local().data(), {}});
+                 store_request<T>{call.values.data(), table_.local().data()});
   }
   void run_alone(const plan_call<const T>& call, bool, traffic& moved) {
     if constexpr (is_one_word<T>) {
