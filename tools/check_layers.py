@@ -4,7 +4,8 @@
 A file includes no file of a layer above it or beside it, and no file in the folder detail/ of
 another layer; the layers of the library share detail/ of core, machine, device, transport and
 exchange. The folders of bench/ have an order of the same kind. Each header that an installed header
-includes is installed too. Only a few files outside of transport/simulated/ name the simulated machine.
+includes is installed too. Only a few files outside of transport/simulated/ name the simulated
+machine.
 
 Usage: check_layers.py [REPOSITORY]. Prints a line `file:line: message` per violation. The exit
 status is 1 if there is a violation, or if no C++ source was found. Needs only Python.

@@ -37,7 +37,7 @@ def text_of(path: str) -> str:
 
 def headers() -> Iterable[str]:
     """Headers of C++ that users include: the two at the top, and those that longshore.hpp joins."""
-    joined = re.findall(r"^#include <(longshore/(?!.*/detail/)[^>]+)>", text_of("src/longshore/longshore.hpp"), re.MULTILINE)
+    joined = re.findall(r"^#include <(longshore/[^>]+)>", text_of("src/longshore/longshore.hpp"), re.MULTILINE)
     return ["longshore/longshore.hpp", "longshore/mpi.hpp", *joined]
 
 

@@ -63,7 +63,7 @@ void add(std::optional<std::size_t>& sum, std::optional<std::size_t> bytes) {
 
 // Adds the part of one mapping that lies in [begin, end), at least a page.
 void add_page_counts(page_facts& facts, const detail::mapping& mapping, std::uintptr_t begin,
-                 std::uintptr_t end) {
+                     std::uintptr_t end) {
   const std::uintptr_t from = std::max(begin, mapping.begin), to = std::min(end, mapping.end);
   const bool whole = from == mapping.begin && to == mapping.end;
   const auto resident = whole ? mapping.resident : resident_bytes_in(from, to);

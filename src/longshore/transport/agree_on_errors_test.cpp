@@ -99,7 +99,8 @@ TEST(IsSameOnAllRanks, holds_if_every_rank_passes_the_same_bytes) {
     const bool last = team.rank() == team.size() - 1;
     using text = std::array<char, 12>;
     EXPECT_TRUE(detail::is_same_on_all_ranks(team, text{"one"}));
-    EXPECT_EQ(detail::is_same_on_all_ranks(team, last ? text{"onother"} : text{"one"}), team.size() == 1);
+    EXPECT_EQ(detail::is_same_on_all_ranks(team, last ? text{"onother"} : text{"one"}),
+              team.size() == 1);
     EXPECT_EQ(detail::is_same_on_all_ranks(team, last ? -1 : 7), team.size() == 1);
     team.barrier();
   });

@@ -13,7 +13,7 @@ import pytest
 from longshore_study.base.near_and_far import CacheLineSeconds
 from longshore_study.cli import command_line
 from longshore_study.host import binding, doctor
-from longshore_study.host.doctor import OK, UNKNOWN, WARN, Finding
+from longshore_study.host.doctor import OK, UNKNOWN, WARN, Diagnosis
 from longshore_study.host.fixed_work_probe import CoreNoise, measure, noise_and_core_speeds, noise_of
 from longshore_study.host.machine import Machine
 from started_programs import write_script
@@ -120,7 +120,7 @@ YAMA = "proc/sys/kernel/yama/ptrace_scope"
     ],
 )
 def test_a_check_says_what_it_finds(
-    tmp_path: Path, check: Callable[[Machine], Finding], files: dict[str, str], state: str, words: str
+    tmp_path: Path, check: Callable[[Machine], Diagnosis], files: dict[str, str], state: str, words: str
 ) -> None:
     finding = check(machine(tmp_path, **files))
     assert (finding.state, words in finding.value) == (state, True), finding

@@ -7,7 +7,7 @@ from typing import Any
 
 from longshore_study.base.near_and_far import CacheLineSeconds, cache_line_seconds, least_far, nanoseconds
 from longshore_study.host.answers import answer_of
-from longshore_study.host.doctor import OK, UNKNOWN, WARN, Finding
+from longshore_study.host.doctor import OK, UNKNOWN, WARN, Diagnosis
 
 _PROGRAM_TOO_OLD = "longshore-bench --list does not say"
 
@@ -24,41 +24,41 @@ def ask(program: str) -> dict[str, Any] | None:
     return listing if isinstance(listing, dict) else None
 
 
-def topology_and_binding(listing: dict[str, Any] | None, ranks: int | None = None) -> dict[str, Finding]:
+def topology_and_binding(listing: dict[str, Any] | None, ranks: int | None = None) -> dict[str, Diagnosis]:
     if listing is None:
         advice = "build it with 'make build', or name it with LONGSHORE_BENCH"
-        return {"topology": Finding(UNKNOWN, "longshore-bench was not found or does not answer", advice)}
+        return {"topology": Diagnosis(UNKNOWN, "longshore-bench was not found or does not answer", advice)}
     return {"topology": topology(listing.get("topology")), "binding": binding(listing.get("binding"), ranks)}
 
 
-def topology(listed: dict[str, Any] | None) -> Finding:
+def topology(listed: dict[str, Any] | None) -> Diagnosis:
     if not listed:
-        return Finding(UNKNOWN, _PROGRAM_TOO_OLD)
+        return Diagnosis(UNKNOWN, _PROGRAM_TOO_OLD)
     description = str(listed.get("description", ""))
     if listed.get("why_little"):
         advice = "install hwloc (Debian: libhwloc-dev) and build again; placement then knows sockets and caches"
-        return Finding(WARN, f"{description}; {listed['why_little']}", advice)
+        return Diagnosis(WARN, f"{description}; {listed['why_little']}", advice)
     if description.startswith("uneven"):
         advice = "placement by levels needs equal parts: run ranks on equal numbers of cores per socket and cache"
-        return Finding(WARN, description, advice)
-    return Finding(OK, description)
+        return Diagnosis(WARN, description, advice)
+    return Diagnosis(OK, description)
 
 
-def binding(listed: dict[str, Any] | None, ranks: int | None = None) -> Finding:
+def binding(listed: dict[str, Any] | None, ranks: int | None = None) -> Diagnosis:
     if not listed:
-        return Finding(UNKNOWN, _PROGRAM_TOO_OLD)
+        return Diagnosis(UNKNOWN, _PROGRAM_TOO_OLD)
     unit, bound_by = listed.get("ranks"), listed.get("ranks_by")
     max_ranks = listed.get("most_bound_ranks")
     if ranks is not None and max_ranks is not None and ranks > max_ranks:
         advice = f"use at most {max_ranks} ranks, so that each rank has its own cores"
-        return Finding(WARN, f"none with {ranks} ranks: {max_ranks} cores, ranks move between them", advice)
+        return Diagnosis(WARN, f"none with {ranks} ranks: {max_ranks} cores, ranks move between them", advice)
     if unit == "none":
         advice = "unset LONGSHORE_PIN, or let the launcher bind: mpirun --bind-to core, srun --cpu-bind=cores"
-        return Finding(WARN, "none: ranks and tasks move between cores (LONGSHORE_PIN=0)", advice)
+        return Diagnosis(WARN, "none: ranks and tasks move between cores (LONGSHORE_PIN=0)", advice)
     if bound_by == "longshore":
         value = f"each rank to one {unit} of {listed.get('cpus')}, by longshore, up to {max_ranks} ranks"
-        return Finding(OK, f"{value}; tasks to one each of their rank's share")
-    return Finding(OK, f"ranks within one {unit} ({listed.get('cpus')}), by the launcher; tasks are not bound")
+        return Diagnosis(OK, f"{value}; tasks to one each of their rank's share")
+    return Diagnosis(OK, f"ranks within one {unit} ({listed.get('cpus')}), by the launcher; tasks are not bound")
 
 
 _LINE_PROBE = ("--kernel", "barrier", "--transport", "threads", "--iterations", "1", "--repetitions", "1000")
@@ -80,15 +80,15 @@ def measured_line(program: str, pattern: str, ranks: int | None = None) -> Cache
     return next((line for line in found if line), None)
 
 
-def distance_of_cores(line: CacheLineSeconds | None) -> Finding:
+def distance_of_cores(line: CacheLineSeconds | None) -> Diagnosis:
     if line is None:
-        return Finding(UNKNOWN, "unknown: longshore-bench is absent or older, or ranks share cores")
+        return Diagnosis(UNKNOWN, "unknown: longshore-bench is absent or older, or ranks share cores")
     trip = "for a cache line to the next core and back"
     if not math.isinf(least_far([line])):
         between = f"{nanoseconds([line.p10])} to {nanoseconds([line.p90])}"
         advice = "compare states by launches in turns; 'longshore show' says which launches had near cores"
-        return Finding(WARN, f"moving: {between} {trip}", advice)
+        return Diagnosis(WARN, f"moving: {between} {trip}", advice)
     if line.median >= _LEAST_FAR_SECONDS:
         advice = "exchanges within a node are slow; a virtual machine may move its cores within minutes: look again"
-        return Finding(WARN, f"far: {nanoseconds([line.median])} {trip}", advice)
-    return Finding(OK, f"near: {nanoseconds([line.median])} {trip}")
+        return Diagnosis(WARN, f"far: {nanoseconds([line.median])} {trip}", advice)
+    return Diagnosis(OK, f"near: {nanoseconds([line.median])} {trip}")

@@ -17,7 +17,7 @@ NOT_SUPPORTED = "not supported on this system"
 
 
 @dataclass(frozen=True)
-class Finding:
+class Diagnosis:
     state: str
     """OK, WARN or UNKNOWN."""
     value: str
@@ -25,7 +25,7 @@ class Finding:
     """What the user can do. Empty if there is nothing to do."""
 
 
-def examine(machine: Machine, ranks: int | None = None) -> dict[str, Finding]:
+def examine(machine: Machine, ranks: int | None = None) -> dict[str, Diagnosis]:
     """The findings of all checks that only read, by the name of the check."""
     cpus, cores = available_cpus(), available_cores()
     return {
@@ -48,166 +48,166 @@ def examine(machine: Machine, ranks: int | None = None) -> dict[str, Finding]:
     }
 
 
-def ranks_and_cores(ranks: int | None, cores: int) -> Finding:
+def ranks_and_cores(ranks: int | None, cores: int) -> Diagnosis:
     if ranks is None:
         value = f"{cores} cores are available; studies with more ranks oversubscribe them"
-        return Finding(OK, value)
+        return Diagnosis(OK, value)
     if ranks > cores:
         advice = f"use at most {cores} ranks; more ranks measure the scheduler, not the network"
-        return Finding(WARN, f"{ranks} ranks on {cores} cores", advice)
-    return Finding(OK, f"{ranks} ranks on {cores} cores")
+        return Diagnosis(WARN, f"{ranks} ranks on {cores} cores", advice)
+    return Diagnosis(OK, f"{ranks} ranks on {cores} cores")
 
 
-def affinity(allowed: Sequence[int], present: int) -> Finding:
+def affinity(allowed: Sequence[int], present: int) -> Diagnosis:
     if len(allowed) < present:
         advice = "expected in a job of a batch system; otherwise start longshore without taskset or numactl"
-        return Finding(WARN, f"restricted to {len(allowed)} of {present} cpus: {ranges(allowed)}", advice)
-    return Finding(OK, f"all {present} cpus; the program and the launcher pin their ranks")
+        return Diagnosis(WARN, f"restricted to {len(allowed)} of {present} cpus: {ranges(allowed)}", advice)
+    return Diagnosis(OK, f"all {present} cpus; the program and the launcher pin their ranks")
 
 
-def hardware_threads(allowed: Sequence[int], cores: int) -> Finding:
+def hardware_threads(allowed: Sequence[int], cores: int) -> Diagnosis:
     if len(allowed) > cores:
         advice = "use one rank per core: two ranks on one core slow each other down"
-        return Finding(WARN, f"{len(allowed)} cpus on {cores} cores", advice)
-    return Finding(OK, f"one per core, or not visible ({cores} cores)")
+        return Diagnosis(WARN, f"{len(allowed)} cpus on {cores} cores", advice)
+    return Diagnosis(OK, f"one per core, or not visible ({cores} cores)")
 
 
-def governor(machine: Machine) -> Finding:
+def governor(machine: Machine) -> Diagnosis:
     files = machine.matching("sys/devices/system/cpu/cpu[0-9]*/cpufreq/scaling_governor")
     governors = sorted({text for file in files if (text := machine.text(file))})
     if not governors:
-        return Finding(UNKNOWN, f"{NOT_SUPPORTED} (common in virtual machines)")
+        return Diagnosis(UNKNOWN, f"{NOT_SUPPORTED} (common in virtual machines)")
     if governors == ["performance"]:
-        return Finding(OK, "performance")
+        return Diagnosis(OK, "performance")
     advice = "cpupower frequency-set -g performance (needs root), or warm up for longer"
-    return Finding(WARN, ", ".join(governors), advice)
+    return Diagnosis(WARN, ", ".join(governors), advice)
 
 
-def turbo(machine: Machine) -> Finding:
+def turbo(machine: Machine) -> Diagnosis:
     off = machine.number("sys/devices/system/cpu/intel_pstate/no_turbo")
     boost = machine.number("sys/devices/system/cpu/cpufreq/boost")
     if off is None and boost is None:
-        return Finding(UNKNOWN, f"{NOT_SUPPORTED}; clocks may change with load and temperature")
+        return Diagnosis(UNKNOWN, f"{NOT_SUPPORTED}; clocks may change with load and temperature")
     if off == 1 or (off is None and boost == 0):
-        return Finding(OK, "off")
+        return Diagnosis(OK, "off")
     advice = "results depend on the number of busy cores; switch turbo off for steadier results (needs root)"
-    return Finding(WARN, "on", advice)
+    return Diagnosis(WARN, "on", advice)
 
 
-def huge_pages(machine: Machine) -> Finding:
+def huge_pages(machine: Machine) -> Diagnosis:
     text = machine.text("sys/kernel/mm/transparent_hugepage/enabled")
     if text is None:
-        return Finding(UNKNOWN, NOT_SUPPORTED)
+        return Diagnosis(UNKNOWN, NOT_SUPPORTED)
     setting = text.partition("[")[2].partition("]")[0] or text
     if setting == "never":
         advice = "random access to large tables causes page walks; set it to madvise or always (needs root)"
-        return Finding(WARN, setting, advice)
-    return Finding(OK, setting)
+        return Diagnosis(WARN, setting, advice)
+    return Diagnosis(OK, setting)
 
 
-def shared_memory(machine: Machine) -> Finding:
+def shared_memory(machine: Machine) -> Diagnosis:
     path = machine.root / "dev" / "shm"
     try:
         free = shutil.disk_usage(path).free
     except OSError:
-        return Finding(UNKNOWN, NOT_SUPPORTED, "MPI falls back to files in /tmp")
+        return Diagnosis(UNKNOWN, NOT_SUPPORTED, "MPI falls back to files in /tmp")
     value = f"{free / 2**20:.0f} MiB free in {path}"
     if free < 256 * 2**20:
         advice = "ranks on one node share memory here; start containers with --shm-size=2g"
-        return Finding(WARN, value, advice)
-    return Finding(OK, value)
+        return Diagnosis(WARN, value, advice)
+    return Diagnosis(OK, value)
 
 
-def single_copy(machine: Machine) -> Finding:
+def single_copy(machine: Machine) -> Diagnosis:
     """Whether a process may copy directly from the memory of another process. CMA needs ptrace
     rights, XPMEM needs a kernel module."""
     if machine.matching("dev/xpmem"):
-        return Finding(OK, "XPMEM present")
+        return Diagnosis(OK, "XPMEM present")
     scope = machine.number("proc/sys/kernel/yama/ptrace_scope")
     if scope is None:
         if machine.text("proc/sys/kernel/ostype") is None:
-            return Finding(UNKNOWN, NOT_SUPPORTED)
-        return Finding(OK, "CMA not restricted by Yama; no XPMEM")
+            return Diagnosis(UNKNOWN, NOT_SUPPORTED)
+        return Diagnosis(OK, "CMA not restricted by Yama; no XPMEM")
     if scope == 0:
-        return Finding(OK, "CMA allowed (ptrace_scope 0); no XPMEM")
+        return Diagnosis(OK, "CMA allowed (ptrace_scope 0); no XPMEM")
     advice = "processes copy large messages twice; sysctl kernel.yama.ptrace_scope=0 avoids it (needs root)"
-    return Finding(WARN, f"CMA restricted (ptrace_scope {scope}), no XPMEM", advice)
+    return Diagnosis(WARN, f"CMA restricted (ptrace_scope {scope}), no XPMEM", advice)
 
 
-def counters(machine: Machine) -> Finding:
+def counters(machine: Machine) -> Diagnosis:
     level = machine.number("proc/sys/kernel/perf_event_paranoid")
     if level is None:
-        return Finding(UNKNOWN, NOT_SUPPORTED)
+        return Diagnosis(UNKNOWN, NOT_SUPPORTED)
     if level <= 2 or os.geteuid() == 0:
-        return Finding(OK, f"readable for own processes (perf_event_paranoid {level})")
+        return Diagnosis(OK, f"readable for own processes (perf_event_paranoid {level})")
     advice = "counters explain results but are not needed; sysctl kernel.perf_event_paranoid=2 (needs root)"
-    return Finding(WARN, f"closed (perf_event_paranoid {level})", advice)
+    return Diagnosis(WARN, f"closed (perf_event_paranoid {level})", advice)
 
 
-def cpu_quota(machine: Machine) -> Finding:
+def cpu_quota(machine: Machine) -> Diagnosis:
     groups = _control_groups(machine, "cpu")
     texts = [text for _, folder in groups if (text := machine.text(f"{folder}/cpu.max"))]
     for version, folder in groups:
         if version == 1 and (quota := machine.text(f"{folder}/cpu.cfs_quota_us")):
             texts.append(f"{quota} {machine.text(f'{folder}/cpu.cfs_period_us')}")
     if not texts:
-        return Finding(UNKNOWN, "no cgroup limit is visible")
+        return Diagnosis(UNKNOWN, "no cgroup limit is visible")
     words = [text.split() for text in texts]
     quotas = [int(w[0]) / int(w[1]) for w in words if len(w) == 2 and w[0].isdigit() and w[1].isdigit() and int(w[1])]
     if not quotas:
-        return Finding(OK, "none")
+        return Diagnosis(OK, "none")
     advice = "ranks stop when the quota is used up; use fewer ranks, or raise the limit of the container"
-    return Finding(WARN, f"{min(quotas):g} cpus", advice)
+    return Diagnosis(WARN, f"{min(quotas):g} cpus", advice)
 
 
-def memory_limit(machine: Machine) -> Finding:
+def memory_limit(machine: Machine) -> Diagnosis:
     names = {1: "memory.limit_in_bytes", 2: "memory.max"}
     files = [f"{folder}/{names[version]}" for version, folder in _control_groups(machine, "memory")]
     texts = [text for file in files if (text := machine.text(file))]
     total = next((int(size) * 1024 for size in machine.lines("proc/meminfo", "MemTotal:")), 0)
     if not texts or not total:
-        return Finding(UNKNOWN, "no cgroup limit is visible")
+        return Diagnosis(UNKNOWN, "no cgroup limit is visible")
     limit = min((int(text) for text in texts if text.isdigit()), default=total)
     if limit >= total:
-        return Finding(OK, f"none; {total / 2**30:.1f} GiB in the machine")
+        return Diagnosis(OK, f"none; {total / 2**30:.1f} GiB in the machine")
     advice = "keep the tables and arrays of all ranks well below it, or ranks are killed"
-    return Finding(WARN, f"{limit / 2**30:.1f} of {total / 2**30:.1f} GiB", advice)
+    return Diagnosis(WARN, f"{limit / 2**30:.1f} of {total / 2**30:.1f} GiB", advice)
 
 
-def system_call_filter(machine: Machine) -> Finding:
+def system_call_filter(machine: Machine) -> Diagnosis:
     """Whether a filter (seccomp) may refuse system calls. Containers have such a filter."""
     if machine.text("proc/self/status") is None:
-        return Finding(UNKNOWN, NOT_SUPPORTED)
+        return Diagnosis(UNKNOWN, NOT_SUPPORTED)
     mode = next(machine.lines("proc/self/status", "Seccomp:"), None)
     if mode is None:
-        return Finding(UNKNOWN, "the kernel does not tell")
+        return Diagnosis(UNKNOWN, "the kernel does not tell")
     if mode == "0":
-        return Finding(OK, "none")
+        return Diagnosis(OK, "none")
     advice = (
         "it may refuse counters (perf_event_open), copies between processes (process_vm_readv) and the placement of "
         "memory (mbind); a container allows them with --security-opt seccomp=unconfined"
     )
-    return Finding(WARN, "seccomp is on", advice)
+    return Diagnosis(WARN, "seccomp is on", advice)
 
 
-def virtual_machine(machine: Machine) -> Finding:
+def virtual_machine(machine: Machine) -> Diagnosis:
     cpu = machine.text("proc/cpuinfo")
     if cpu is None:
-        return Finding(UNKNOWN, NOT_SUPPORTED)
+        return Diagnosis(UNKNOWN, NOT_SUPPORTED)
     name = machine.text("sys/class/dmi/id/product_name") or "kind unknown"
     container = machine.matching(".dockerenv") or machine.matching("run/.containerenv")
     if " hypervisor" in cpu:
         advice = "other machines on the host may disturb invisibly: take more sessions, at different times of day"
-        return Finding(WARN, f"yes ({name})", advice)
-    return Finding(OK, "no" + (", but a container" if container else ""))
+        return Diagnosis(WARN, f"yes ({name})", advice)
+    return Diagnosis(OK, "no" + (", but a container" if container else ""))
 
 
-def mpi_launcher() -> Finding:
+def mpi_launcher() -> Diagnosis:
     mpi = find_mpi()
     if mpi is None:
         advice = "install an MPI (Debian: openmpi-bin), or load its module, or set LONGSHORE_MPIRUN"
-        return Finding(WARN, "none found", advice)
-    return Finding(OK, f"{mpi.kind}: {mpi.path} ({mpi.version})")
+        return Diagnosis(WARN, "none found", advice)
+    return Diagnosis(OK, f"{mpi.kind}: {mpi.path} ({mpi.version})")
 
 
 _BATCH = {
@@ -218,28 +218,28 @@ _BATCH = {
 """Of batch systems: submit program, variables of jobs, `kind` in a study file, allocation."""
 
 
-def allocation(environment: Mapping[str, str]) -> Finding:
+def allocation(environment: Mapping[str, str]) -> Diagnosis:
     """Whether this node belongs to a job. Login nodes are shared and differ from compute nodes."""
     for name, (program, marks, kind, ask) in _BATCH.items():
         job = next((environment[mark] for mark in marks if environment.get(mark)), None)
         if job is not None:
             nodes = environment.get("SLURM_JOB_NUM_NODES")
-            return Finding(OK, f"{name} job {job}" + (f" on {nodes} nodes" if nodes else ""))
+            return Diagnosis(OK, f"{name} job {job}" + (f" on {nodes} nodes" if nodes else ""))
         if shutil.which(program) is not None:
             advice = f'this may be a login node: measure within {ask}, or submit jobs with kind = "{kind}"'
-            return Finding(WARN, f"none, although {name} is installed", advice)
-    return Finding(OK, "no batch system found")
+            return Diagnosis(WARN, f"none, although {name} is installed", advice)
+    return Diagnosis(OK, "no batch system found")
 
 
-def load_average(cpus: int) -> Finding:
+def load_average(cpus: int) -> Diagnosis:
     try:
         load = os.getloadavg()[0]
     except OSError:
-        return Finding(UNKNOWN, NOT_SUPPORTED)
+        return Diagnosis(UNKNOWN, NOT_SUPPORTED)
     if load > max(0.5, 0.1 * cpus):
         advice = "another program runs, or ran a minute ago (see top); measure when the machine is idle"
-        return Finding(WARN, f"{load:.2f} on {cpus} cpus", advice)
-    return Finding(OK, f"{load:.2f} on {cpus} cpus")
+        return Diagnosis(WARN, f"{load:.2f} on {cpus} cpus", advice)
+    return Diagnosis(OK, f"{load:.2f} on {cpus} cpus")
 
 
 def ranges(numbers: Sequence[int]) -> str:

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from longshore_study.host.doctor import NOT_SUPPORTED, OK, UNKNOWN, WARN, Finding
+from longshore_study.host.doctor import NOT_SUPPORTED, OK, UNKNOWN, WARN, Diagnosis
 
 _MAX_CORES = 64
 _MAX_LOST_FRACTION = 0.02  # of the time of a core
@@ -94,15 +94,15 @@ def measure(cpus: Sequence[int], seconds: float = 1.0) -> list[CoreNoise]:
     return cores
 
 
-def noise_and_core_speeds(cores: Sequence[CoreNoise]) -> dict[str, Finding]:
+def noise_and_core_speeds(cores: Sequence[CoreNoise]) -> dict[str, Diagnosis]:
     """Whether other programs disturb the cores, and whether all cores are equally fast."""
     noise = "noisy neighbour (measured)"
     if not cores:
-        return {noise: Finding(UNKNOWN, NOT_SUPPORTED)}
+        return {noise: Diagnosis(UNKNOWN, NOT_SUPPORTED)}
     return {noise: _noise(cores), "equal cores (measured)": _equal_cores(cores)}
 
 
-def _noise(cores: Sequence[CoreNoise]) -> Finding:
+def _noise(cores: Sequence[CoreNoise]) -> Diagnosis:
     worst = max(cores, key=lambda core: core.lost_fraction)
     median_lost = statistics.median(core.lost_fraction for core in cores)
     longest_milliseconds = max(core.longest_microseconds for core in cores) / 1e3
@@ -111,17 +111,17 @@ def _noise(cores: Sequence[CoreNoise]) -> Finding:
         f"longest break {longest_milliseconds:.2f} ms"
     )
     if worst.lost_fraction <= _MAX_LOST_FRACTION:
-        return Finding(OK, value)
+        return Diagnosis(OK, value)
     advice = "something shares the cores (see top); in a virtual machine it may be an invisible neighbour"
-    return Finding(WARN, value, advice)
+    return Diagnosis(WARN, value, advice)
 
 
-def _equal_cores(cores: Sequence[CoreNoise]) -> Finding:
+def _equal_cores(cores: Sequence[CoreNoise]) -> Diagnosis:
     fastest = min(cores, key=lambda core: core.usual_microseconds)
     slowest = max(cores, key=lambda core: core.usual_microseconds)
     difference = slowest.usual_microseconds / fastest.usual_microseconds - 1
     value = f"the slowest core (cpu {slowest.cpu}) takes {difference:.1%} longer than the fastest"
     if difference <= _MAX_CORE_DIFFERENCE:
-        return Finding(OK, value)
+        return Diagnosis(OK, value)
     advice = "cores of different kinds or clocks, or hardware threads of one core: choose which to use"
-    return Finding(WARN, value, advice)
+    return Diagnosis(WARN, value, advice)

@@ -9,7 +9,7 @@ from longshore_study.cli.options import from_1
 from longshore_study.cli.result_output import print_result
 from longshore_study.host import binding
 from longshore_study.host.bench_program import find_bench
-from longshore_study.host.doctor import UNKNOWN, WARN, Finding, examine, python_and_system
+from longshore_study.host.doctor import UNKNOWN, WARN, Diagnosis, examine, python_and_system
 from longshore_study.host.machine import Machine, available_cpus
 from longshore_study.patterns import CONTROL
 
@@ -52,7 +52,7 @@ def _bench() -> str | None:
         return None  # the other checks do not need longshore-bench
 
 
-def _print(found: Mapping[str, Finding], warnings: int) -> None:
+def _print(found: Mapping[str, Diagnosis], warnings: int) -> None:
     from rich.console import Console  # noqa: PLC0415
     from rich.text import Text  # noqa: PLC0415
 
