@@ -43,7 +43,8 @@ std::optional<launched_processes> launched() {
        {names{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"}, names{"PMI_RANK", "PMI_SIZE"},
         names{"SMPI_RANK", "SMPI_GLOBAL_SIZE"}})
     if (const auto processes = number(count)) {
-      // Slurm itself sets PMI_SIZE. Other launchers may start one process in a shell of Slurm.
+      // In a shell of Slurm with one task, PMI_SIZE comes from Slurm itself. The other variables
+      // come from a launcher that has started one process in that shell.
       const bool is_single_task = tasks && tasks->count == 1 && *processes == 1;
       if (is_single_task && std::string_view(count) == "PMI_SIZE") return std::nullopt;
       return launched_processes{number(rank).value_or(0), *processes, count};

@@ -75,7 +75,7 @@ class field_exchange {
   [[nodiscard]] traffic moved(detail::field_operation operation) const;
   [[nodiscard]] std::size_t memory_of_plans() const;
 
-  // One of them is enough if the program `update` of the second is that of the first.
+  // If both have the same program `update`, accumulates_ may replace updates_, which is then null.
   detail::team_bound<detail::exchange_plan> updates_;
   detail::team_bound<detail::exchange_plan> accumulates_;  // null until the first accumulate
 

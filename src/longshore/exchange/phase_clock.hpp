@@ -23,7 +23,7 @@ class phase_clock {
   /// Local. Returns the clock of this rank, which lives as long as the team.
   [[nodiscard]] static phase_clock& of(team& ranks);
 
-  /// Sets all times to 0. Exchanges that start from now on are timed, or none.
+  /// Sets all times to 0. If `on`, exchanges that start from now on are timed.
   void turn(bool on) noexcept {
     is_on_ = on;
     exchanges_ = 0;

@@ -41,8 +41,8 @@ class scatter_plan : public detail::plan_handle<
   /// access the elements before the next barrier.
   ///
   /// Throws errc::usage if the sizes differ or an index is out of range. The other ranks then throw
-  /// errc::peer_failed, except with strategies agp and direct. Part of the table may have been
-  /// written, and the plan can be used again.
+  /// errc::peer_failed, except with strategies agp and direct. After an error, part of the table
+  /// may have been written. The plan can be used again.
   void operator()(std::span<const std::int64_t> indices, std::span<const T> values) {
     this->plan_->run({"scatter", indices,
                       std::span(reinterpret_cast<const element*>(values.data()), values.size())});

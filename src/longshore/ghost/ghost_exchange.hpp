@@ -75,8 +75,7 @@ class ghost_exchange {
   /// Like the constructor above, for fields whose types are not known at compile time.
   ghost_exchange(const ghost_graph& graph, const ghost_options& options,
                  const std::vector<ghost_memory>& fields);
-  /// Collective. Makes the graph, too, from `owned` and `ghosts`, which are arguments of a
-  /// constructor of ghost_graph.
+  /// Collective. Makes the graph ghost_graph(ranks, owned, ghosts), and then the plan.
   template <class Owned, class Ghosts, class... T>
   requires std::constructible_from<ghost_graph, team&, const Owned&, const Ghosts&> ghost_exchange(
       team& ranks, const Owned& owned, const Ghosts& ghosts, const ghost_options& options,

@@ -106,8 +106,8 @@ halo_exchange::halo_exchange(const rank_grid& grid, const halo_options& options,
                                                numbers);
   };
   // Ranks may have different blocks. All ranks refuse a width that is too large for one rank. The
-  // exchange in which they agree on that also tells the fields of the neighbours; but not by channels
-  // of a grid, because a rank with another grid would not answer.
+  // same exchange tells the fields of the neighbours. If messages between neighbours use channels,
+  // ranks agree first: through a channel, a rank with another grid would not answer.
   const bool has_channels = detail::messenger::has_channels(grid.ranks());
   agree_on_call(
       grid.ranks(), "a halo plan", arguments_of(grid, options, fields),

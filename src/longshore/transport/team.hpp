@@ -33,9 +33,9 @@ struct copied_cells;
 
 /// How a transport waits. Set once, when a run starts.
 struct wait_policy {
-  double timeout_seconds = 300;  ///< deadline of every wait; 0 means no deadline
+  double timeout_seconds;  ///< deadline of every wait; 0 means no deadline
   /// False if there are more ranks than cores: waits then yield the core at once.
-  bool spin = true;
+  bool spin;
 };
 
 /// One rank's view of a run. Only the thread that runs the rank may make calls. All ranks must make

@@ -66,7 +66,8 @@ class plan_memory {
   plan_memory(const plan_memory&) = delete;
   plan_memory& operator=(const plan_memory&) = delete;
 
-  /// Adds buffers with the fields of memory 0, in one piece of memory. Throws errc::out_of_memory.
+  /// Adds one buffer for each entry of `elements`, its number of elements. The buffers have the
+  /// fields of memory 0, and lie in one piece of memory. Throws errc::out_of_memory.
   void add_buffers(std::span<const std::size_t> elements) {
     std::vector<packed_layout> layouts;
     std::vector<std::size_t> begins;

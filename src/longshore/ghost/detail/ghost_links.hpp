@@ -27,8 +27,8 @@ struct ghost_link {
 /// The neighbours of a rank, and the channels by which they agree on plans.
 class ghost_links {
  public:
-  /// Collective. `locate_all` returns the owners of the ghosts of this rank. It may throw on some
-  /// ranks only; then all ranks throw.
+  /// Collective. `locate_all` returns the owners of the ghosts of this rank. If `locate_all` throws
+  /// on some ranks, the constructor throws on all ranks.
   ghost_links(team& ranks, std::uint64_t owned, std::size_t ghosts,
               const std::function<std::vector<location>()>& locate_all, ghost_locator locator);
   /// Collective. Like the constructor above, but sends only what differs from `before`. If

@@ -18,7 +18,7 @@ constexpr int gateway_elements = first_buffer, collector_elements = first_buffer
               gateway_contributions = first_buffer + 2, collector_contributions = first_buffer + 3;
 constexpr std::size_t buffers = 4;
 
-// In a request, tells whether the block is for a gateway or for a collector.
+// In a request, tells whether the link is for a gateway or for a collector.
 enum class role : std::uint32_t { gateway, collector };
 
 index_list range(std::size_t first, std::size_t count) {
@@ -75,9 +75,9 @@ node_aware_planner::node_aware_planner(const ghost_links& links, int steps,
   for (const auto& link : links.to_readers())
     if (!nodes_.is_local(link.rank))
       given_.push_back({nodes_.node_of(link.rank), me_, link.rank, link.owned, {}});
-  for (auto* const blocks : {&wanted_, &given_})
-    std::stable_sort(blocks->begin(), blocks->end(),
-                     [](const block& a, const block& b) { return a.node < b.node; });
+  for (auto* const links : {&wanted_, &given_})
+    std::stable_sort(links->begin(), links->end(),
+                     [](const node_link& a, const node_link& b) { return a.node < b.node; });
 }
 
 int node_aware_planner::end_on(int node, int other) const {
@@ -126,12 +126,12 @@ node_aware_planner::messages node_aware_planner::requests() {
 }
 
 node_aware_programs node_aware_planner::plan(messages requests) {
-  std::vector<block> to_gateway, to_collector;
+  std::vector<node_link> to_gateway, to_collector;
   for (const auto& request : incoming(std::move(requests)))
     for (handshake_reader reader(request.bytes); !reader.at_end();) {
       const auto asked = reader.take<role>();
       const int other = reader.take<int>();
-      block one{nodes_.node_of(other), other, request.rank, read_list(reader), {}};
+      node_link one{nodes_.node_of(other), other, request.rank, read_list(reader), {}};
       if (asked == role::gateway) {
         one.ghosts = read_list(reader);
         to_gateway.push_back(std::move(one));
@@ -143,8 +143,8 @@ node_aware_programs node_aware_planner::plan(messages requests) {
   add_local_links();
   plan_as_owner();
   plan_as_reader();
-  plan_as_gateway(join(std::move(to_gateway)));
-  plan_as_collector(join(std::move(to_collector)));
+  plan_as_gateway(crossings_of(std::move(to_gateway)));
+  plan_as_collector(crossings_of(std::move(to_collector)));
   node_aware_programs programs;
   if (options_.updates)
     for (auto& round : update_) programs.update.push_back(std::move(round).build(me_));
@@ -156,30 +156,30 @@ node_aware_programs node_aware_planner::plan(messages requests) {
   return programs;
 }
 
-node_aware_planner::crossings node_aware_planner::join(std::vector<block> blocks) {
-  std::sort(blocks.begin(), blocks.end(), [](const block& a, const block& b) {
+node_aware_planner::crossings node_aware_planner::crossings_of(std::vector<node_link> links) {
+  std::sort(links.begin(), links.end(), [](const node_link& a, const node_link& b) {
     return std::tuple(a.node, a.owner, a.reader) < std::tuple(b.node, b.owner, b.reader);
   });
   crossings all;
-  for (auto& one : blocks) {
+  for (auto& one : links) {
     if (all.list.empty() || all.list.back().node != one.node || all.list.back().owner != one.owner)
       all.list.push_back({one.node, one.owner, {}, {}});
     one.first = all.contributions;
     all.contributions += one.owned.size();
-    all.list.back().blocks.push_back(std::move(one));
+    all.list.back().links.push_back(std::move(one));
   }
   for (auto& crossing : all.list) {
     std::vector<const index_list*> lists;
-    for (const auto& one : crossing.blocks) lists.push_back(&one.owned);
+    for (const auto& one : crossing.links) lists.push_back(&one.owned);
     crossing.elements = index_list(union_of(lists));
     crossing.first = all.elements;
     all.elements += crossing.elements.size();
-    const std::size_t contribution = crossing.blocks.front().first;
+    const std::size_t contribution = crossing.links.front().first;
     if (all.nodes.empty() || all.nodes.back().node != crossing.node)
       all.nodes.push_back({crossing.node, range(crossing.first, 0), range(contribution, 0)});
     auto& node = all.nodes.back();
     node.elements = range(node.elements.first(), all.elements - node.elements.first());
-    const auto& last = crossing.blocks.back();
+    const auto& last = crossing.links.back();
     node.contributions = range(node.contributions.first(),
                                last.first + last.owned.size() - node.contributions.first());
   }
@@ -206,11 +206,11 @@ void node_aware_planner::add_local_links() {
 // An owner sends to the gateways of other nodes, or to the collectors of its node. It combines the
 // contributions of each rank in turn.
 void node_aware_planner::plan_as_owner() {
-  for (const auto& crossing : join(given_).list) {
+  for (const auto& crossing : crossings_of(given_).list) {
     const int peer = steps_ == 2 ? end_on(crossing.node, nodes_.local_index(me_))
                                  : end_on(nodes_.my_node(), crossing.node);
     update_[0].give(peer, {owned_memory, crossing.elements});
-    for (const auto& one : crossing.blocks)
+    for (const auto& one : crossing.links)
       accumulate_.back().take(peer, {owned_memory,
                                      one.owned,
                                      steps_ == 2 ? gateway_contributions : collector_contributions,
@@ -249,7 +249,7 @@ void node_aware_planner::plan_as_gateway(const crossings& all) {
     if (steps_ == 2)
       update_[0].take(crossing.owner,
                       {gateway_elements, elements, owned_memory, {}, crossing.owner});
-    for (const auto& one : crossing.blocks) {
+    for (const auto& one : crossing.links) {
       const auto slots = range(one.first, one.owned.size());
       if (steps_ == 2) accumulate_[1].give(crossing.owner, {gateway_contributions, slots});
       append_places(told_[one.reader].elements, one.owned, crossing.elements, crossing.first);
@@ -279,7 +279,7 @@ void node_aware_planner::plan_as_collector(const crossings& all) {
     const auto elements = range(crossing.first, crossing.elements.size());
     update_[0].take(crossing.owner, {collector_elements, elements, owned_memory, crossing.elements,
                                      crossing.owner});
-    for (const auto& one : crossing.blocks) {
+    for (const auto& one : crossing.links) {
       const auto contributions = range(one.first, one.owned.size());
       accumulate_[2].give(crossing.owner, {collector_contributions, contributions});
       told_[crossing.owner].contributions.push_back(static_cast<std::uint32_t>(one.first));

@@ -64,15 +64,15 @@ class node_aware_planner {
     std::vector<std::byte> bytes;
   };
   // A link between a rank of this node and a rank of another node.
-  struct block {
+  struct node_link {
     int node, owner, reader;  // the other node
     index_list owned, ghosts;
-    std::size_t first = 0;  // the number of its first contribution, in the order of blocks
+    std::size_t first = 0;  // the number of its first contribution, in the order of links
   };
   // The links of an owner with the ranks of a node, and the elements that cross, each once.
   struct owner_crossing {
     int node, owner;
-    std::vector<block> blocks;
+    std::vector<node_link> links;
     index_list elements;
     std::size_t first = 0;  // the number of its first element, in the order of crossings
   };
@@ -87,7 +87,7 @@ class node_aware_planner {
     std::vector<of_node> nodes;
     std::size_t elements = 0, contributions = 0;
   };
-  [[nodiscard]] static crossings join(std::vector<block> blocks);
+  [[nodiscard]] static crossings crossings_of(std::vector<node_link> links);
   [[nodiscard]] messages outgoing(std::map<int, std::vector<std::byte>> by_rank);
   [[nodiscard]] std::vector<from_rank> incoming(messages received);
 
@@ -107,8 +107,8 @@ class node_aware_planner {
   int me_, steps_;
   ghost_options options_;
   std::shared_ptr<messenger> node_messenger_;
-  std::vector<std::byte> own_message_;  // of this rank to itself
-  std::vector<block> wanted_, given_;   // links of this rank with other nodes, in their order
+  std::vector<std::byte> own_message_;     // of this rank to itself
+  std::vector<node_link> wanted_, given_;  // links of this rank with other nodes, in their order
   std::vector<round_builder> update_, accumulate_;
   std::vector<std::size_t> buffer_elements_;
   // What this rank tells each mate: places of elements at this gateway, and of contributions at

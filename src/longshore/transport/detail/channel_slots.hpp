@@ -8,8 +8,8 @@
 
 namespace longshore::detail {
 
-/// Returns the ends with the number of slots of each channel: the number of the end, or `slots` if
-/// the end has none. Throws errc::usage unless each channel gets at least one slot.
+/// Returns the ends. An end without a number of slots (0) gets `slots`. Throws errc::usage unless
+/// each channel gets at least one slot.
 [[nodiscard]] std::vector<channel_end> with_slots(std::span<const channel_end> ends, int slots);
 
 /// Throws slot_mismatch for channel `index` between `rank` and a peer, with the slots of `own` at

@@ -100,7 +100,8 @@ class ring_channels {
   static std::size_t needed_bytes(std::span<const channel_end> to, ring_packing packing);
 
   /// Local. Lays out the rings to other ranks, and writes their offsets, in `my_part` of the shared
-  /// memory: at least needed_bytes(), of any contents, which no rank uses any more.
+  /// memory. REQUIRES: `my_part` has at least needed_bytes(), and no rank uses its old contents any
+  /// more.
   ring_channels(std::span<const channel_end> to, std::byte* my_part, ring_packing packing);
   /// Local. Finds the rings from other ranks. `part_of(rank)` is the address of a rank's part. Throws
   /// errc::usage if the two ends of a channel do not match. REQUIRES: the ranks that share memory

@@ -51,7 +51,8 @@ class Prediction:
 
     @property
     def between(self) -> bool:
-        """Whether the prediction is close, or between `begun` and `measured`: ranks were late."""
+        """Whether the prediction is close, or between `begun` and `measured`, because ranks were
+        late."""
         low = self.measured if self.begun is None else self.begun
         return self.predicted is not None and (self.close or low <= self.predicted <= self.measured)
 

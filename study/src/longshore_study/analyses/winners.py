@@ -169,7 +169,8 @@ def speeds_by_launching(figures: Iterable[Figure]) -> dict[str, MemorySpeeds]:
 
 
 def _latency_by_launching(figures: Iterable[Figure]) -> dict[str, float]:
-    """Seconds of control's ping-pong one way, like `speeds_by_launching`."""
+    """The one-way seconds of control's ping-pong: the median of each session and way of
+    launching."""
     pingpongs = (f for f in figures if f.key.pattern == CONTROL and f.key.variant.get("kernel") == "pingpong")
     launches = grouped(pingpongs, lambda figure: _launching(figure, figure.key.cell))
     return {key: median(f.value * unit_of(f.unit).scale for f in members) for key, members in launches.items()}

@@ -1,7 +1,7 @@
 """Compares the levels of one factor of a study with one of them, the baseline. Each level is a side
 of a comparison. The rows of all levels are judged together, because one of them may be the
-exception. Control cells are left out: what differs between two levels of one session is the work of
-the level, not a shift of the machine."""
+exception. Control cells are left out: within one session, the level causes the differences, not a
+shift of the machine."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence

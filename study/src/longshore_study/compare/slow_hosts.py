@@ -151,8 +151,9 @@ class _Design:
         return slope, max(math.sqrt(rest / df / size), _ROUNDING), df
 
     def is_by_chance(self, name: tuple[str, ...], others: Sequence[tuple[str, ...]], level: float) -> bool:
-        """Whether more than this share of deals of the launches makes any host look as slow beside
-        the others. False for a difference larger than the range of the rest."""
+        """Whether some host looks as slow beside the others in more than the share `level` of
+        random deals of the launches. False if the effect is larger than the range of the speeds
+        without it."""
         orthogonal = _orthogonal([self.columns[other] for other in others])
         speeds = _beside(self.speeds, orthogonal)
         columns = {host: _beside(uses, orthogonal) for host, uses in self.columns.items() if host not in others}
@@ -231,7 +232,8 @@ def _design(groups: Sequence[_Group]) -> _Design:
 
 
 def _slow(side: str, design: _Design, tests: int, level: float) -> list[SlowHost]:
-    """The slow hosts, each the most significant beside those before, at this level of the test."""
+    """The slow hosts, chosen one by one: the most significant, given those chosen before, until
+    none is significant at this level."""
     chosen: list[tuple[str, ...]] = []
     while candidates := [name for name in design.columns if name not in chosen]:
         fits = [(*design.effect(name, chosen), name) for name in candidates]

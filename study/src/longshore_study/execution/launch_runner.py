@@ -221,9 +221,9 @@ def _judge(cell: Cell, result: ChildResult, lines: list[str]) -> tuple[str | Non
 
 
 def error_line(lines: list[str]) -> str:
-    """The line that best describes the error: the first line of longshore-bench, else the first
-    line of longshore, else the error beside boxed messages of a launcher (`_framed_error`), else
-    the last line with words."""
+    """The line that best describes the error: the first that begins with `longshore-bench:`, else
+    the first with `longshore`, else the error before or in the box of a launcher (`_framed_error`),
+    else the last line with words."""
     for start in ("longshore-bench:", "longshore"):
         for line in lines:
             if line.startswith(start):

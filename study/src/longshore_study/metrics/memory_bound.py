@@ -125,7 +125,8 @@ def share_of_bound(
 
 
 def factor_to_node(per: str, unit: str, ranks: int, nodes: int) -> tuple[float, str]:
-    """The factor from a figure of a rank, a node or all ranks to one per node, and its unit."""
+    """The factor that turns a figure of a rank, a node or all ranks into that of one node, and the
+    unit of the result."""
     if per == "node":
         return 1.0, unit
     if not per:

@@ -38,13 +38,13 @@ def size_factors(figures: Sequence[PlottedFigure]) -> list[str]:
         for name, value in f.factors.items():
             levels.setdefault(name, set()).add(number_in(value) or 0.0)  # 0 if it is no number
     names = [n for n, values in levels.items() if min(values) > 0 and len(values) > 1]
-    order = list(_sizes(figures))
+    order = list(_axis_titles(figures))
     names.sort(key=lambda n: (order.index(n) if n in order else len(order), n))
     factors = [group[0].factors for group in by_key(figures).values()]
     return [n for i, n in enumerate(names) if not any(n in numeric_following_factors(m, factors) for m in names[:i])]
 
 
-def _sizes(figures: Sequence[PlottedFigure]) -> dict[str, str]:
+def _axis_titles(figures: Sequence[PlottedFigure]) -> dict[str, str]:
     """The size factors in the order in which they are drawn, with the titles of their axes."""
     known = [PATTERNS[pattern].sizes for pattern in dict.fromkeys(f.pattern for f in figures) if pattern in PATTERNS]
     return {name: title for sizes in (*known, SIZES) for name, title in sizes.items()}
@@ -109,7 +109,7 @@ def _block(facts: Facts, figures: Sequence[PlottedFigure], factor: str) -> Eleme
     sizes = sorted({point.size for p in drawn for s in p.series for point in s.points})
     x = size_scale(sizes)
     shown_as = quantity(figures[0].unit, [y.high])
-    size_name = _sizes(figures).get(factor, name_text(factor))
+    size_name = _axis_titles(figures).get(factor, name_text(factor))
     axes = Axes(
         x, y, titled(size_name, x), titled(shown_as.name, y), x.ticks_at(sizes, size_label(sizes)),
         y.ticks(shown_as.tick, 5),

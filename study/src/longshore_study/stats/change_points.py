@@ -76,7 +76,7 @@ class _Row:
         """The ranges of sessions between the steps."""
         return list(itertools.pairwise([0, *sorted(self.steps), len(self.values)]))
 
-    def gaps(self) -> list[tuple[Hashable, float]]:
+    def differences_without_steps(self) -> list[tuple[Hashable, float]]:
         """The differences of neighbouring sessions without a step between them, each with the index
         of the second session. They have the variance of a session."""
         sessions = range(1, len(self.values))
@@ -213,15 +213,15 @@ def _effect(row: _Row, position: int, correlation: float) -> Effect:
 def _with_noise(row: _Row, correlation: float, difference: float, counts: tuple[int, int]) -> Effect:
     """The effect of a difference of means over `counts` sessions. The noise is estimated from
     neighbouring sessions of the row without a step between them."""
-    gaps = row.gaps()
+    differences = row.differences_without_steps()
     r = min(correlation, _MAX_CORRELATION)
-    df = max(1, round(_EFFICIENCY * len(gaps) * math.sqrt((1.0 - r) / (1.0 + r))))
-    total = math.fsum(gap * gap for _, gap in gaps)
+    df = max(1, round(_EFFICIENCY * len(differences) * math.sqrt((1.0 - r) / (1.0 + r))))
+    total = math.fsum(d * d for _, d in differences)
     variance = _noise_variance(row, correlation)
     scale = sum(_inflation(correlation, n) / n for n in counts)
     # Scale the residuals so that their squares add up to variance * df, as moderation requires.
     scaling = math.sqrt(variance * df / total) if variance and total > 0.0 else 1.0
-    residuals = tuple((k, gap * scaling) for k, gap in gaps)
+    residuals = tuple((k, d * scaling) for k, d in differences)
     return Effect("history", difference, variance, df if variance is not None else 0, scale, counts, residuals)
 
 
@@ -296,8 +296,10 @@ def _histories(rows: Sequence[_Row], judged: _Judged, correlation: float) -> lis
 
 
 def _noise_variance(row: _Row, correlation: float) -> float | None:
-    gaps = row.gaps()
-    return fmean(gap * gap for _, gap in gaps) / (1.0 - min(correlation, _MAX_CORRELATION)) if gaps else None
+    differences = row.differences_without_steps()
+    if not differences:
+        return None
+    return fmean(d * d for _, d in differences) / (1.0 - min(correlation, _MAX_CORRELATION))
 
 
 def _abrupt(values: Sequence[float], step: int, *, known: bool) -> bool:

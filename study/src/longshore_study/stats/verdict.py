@@ -112,6 +112,6 @@ def not_slower_than(row: Measured, limit: float) -> float:
 
 
 def level_of_next(significant: int, rows: int) -> float:
-    """The two-sided level that one more row must reach to be significant after the correction of
-    Benjamini and Hochberg, if `significant` of the rows are significant already."""
+    """The largest two-sided p value at which one more row is significant after the correction of
+    Benjamini and Hochberg, if `significant` rows are so already."""
     return LEVEL * min(rows, significant + 1) / max(1, rows)

@@ -1,6 +1,5 @@
-"""Selects launches by a name on the command line, which may be that of a tag or of a study, and by
-the machine. No table and no statistic mixes measured launches with simulated ones, or those of two
-machines."""
+"""Selects launches by the machine, and by the name of a tag or a study on the command line. No
+table and no statistic mixes measured launches with simulated ones, or those of two machines."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

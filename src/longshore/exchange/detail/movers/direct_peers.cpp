@@ -171,8 +171,8 @@ std::vector<std::vector<std::byte>> direct_peers::exchange(
 }
 
 // A link needs two ranks that can signal each other. A message has the memory in which the sender
-// measures messages, has_signals, whether the rank can wait for the events of its peer, and what is
-// readable.
+// measures trial messages. It also says whether the sender can signal its peer, whether it can wait
+// for the events of its peer, and which memories its peer can read.
 void direct_peers::confirm() {
   auto memory = access_.buffers().take(ranks_, measuring_memory::bytes);
   std::vector<std::vector<std::byte>> messages;

@@ -140,7 +140,7 @@ void message_store::for_each_field(const stored_message& message, const std::byt
 }
 
 // Combines a part.
-void message_store::store(const stored_message& message, const part& stored) const {
+void message_store::combine_part(const stored_message& message, const part& stored) const {
   for_each_field(message, message.packed, stored,
                  [&](std::size_t k, const bound_field& to, const element_memory& from) {
                    const auto& by = combiners_[static_cast<std::size_t>(to.number)];

@@ -210,7 +210,7 @@ class message_store {
   template <class F>
   void for_each_field(const stored_message& message, const std::byte* packed, const part& stored,
                       const F& f) const;
-  void store(const stored_message& message, const part& stored) const;
+  void combine_part(const stored_message& message, const part& stored) const;
   void add_parts(const incoming_message& message, stored_message& stored);
   void add_copies(const stored_message& message, const std::byte* packed, copy_batch& batch) const;
   void store_all(stored_message& message) const;
@@ -239,7 +239,7 @@ void message_store::arrive(std::size_t i, const std::byte* packed, const F& fini
   }
   for (; next_ < order_.size() && messages_[order_[next_].message].has_arrived; ++next_) {
     auto& ready = messages_[order_[next_].message];
-    store(ready, ready.parts[order_[next_].part]);
+    combine_part(ready, ready.parts[order_[next_].part]);
     if (--ready.missing_parts > 0) continue;
     --unfinished_;
     finished(order_[next_].message);

@@ -53,7 +53,7 @@ class posted_messages {
   /// Whether all messages have arrived, and all buffers of outgoing messages are free.
   [[nodiscard]] virtual bool is_done() const = 0;
   /// Call after is_done(), when all messages were stored. May begin to receive messages of the next
-  /// exchange into buffers, which MPI then does not have to keep.
+  /// exchange into buffers, so that MPI does not have to keep these messages.
   virtual void prepare_next() = 0;
   /// The number of outgoing messages that were not sent at the last poll().
   [[nodiscard]] virtual std::size_t pending_sends() const = 0;

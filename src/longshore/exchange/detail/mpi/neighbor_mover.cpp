@@ -1,6 +1,7 @@
 // The carrier of one neighbourhood collective. If all ranks send all faces of a grid, of equal size
 // and adjacent in memory, the call is MPI_Neighbor_alltoall on a Cartesian communicator, as in
-// halobench. Other messages use alltoallv, and a graph communicator unless they are all faces.
+// halobench. Other messages use alltoallv. Its communicator is Cartesian if all ranks send all
+// faces, else a graph.
 //
 // Along a dimension of one or two ranks, the neighbours on both sides are the same rank. Some MPI
 // libraries then confuse the two sides (halobench has the test program neightest.f90;

@@ -242,7 +242,7 @@ void engine::synchronise(int rank) {
 
 void engine::poll(int rank, std::size_t times) {
   auto& it = ranks_[rank];
-  check(rank);
+  throw_if_run_failed(rank);
   synchronise(rank);
   if (std::exchange(it.has_news, false)) it.polls = 0;
   const std::uint64_t before = it.polls;
@@ -265,7 +265,7 @@ double engine::read_clock(int rank) {
   return clock(rank);
 }
 
-void engine::check(int rank) const {
+void engine::throw_if_run_failed(int rank) const {
   if (!failure_ || failed_rank_ == rank) return;
   if (failed_rank_ < 0) fail(errc::peer_failed, "the run has ended in a deadlock");
   fail(errc::peer_failed, "rank {} failed first", failed_rank_);
@@ -273,7 +273,7 @@ void engine::check(int rank) const {
 
 bool engine::block(int rank, const char* operation, int peer) {
   auto& it = ranks_[rank];
-  check(rank);
+  throw_if_run_failed(rank);
   it.polls = it.clock_reads = 0;
   if (!it.is_notified) synchronise(rank);
   const bool waits = !it.is_notified;
@@ -286,7 +286,7 @@ bool engine::block(int rank, const char* operation, int peer) {
   }
   it.is_notified = false;
   it.clock += std::exchange(it.debt, 0);
-  check(rank);
+  throw_if_run_failed(rank);
   return waits;
 }
 

@@ -81,7 +81,7 @@ class engine {
   /// The failure of a rank ends the run.
   void fail_run(int rank, std::exception_ptr failure);
   /// Throws errc::peer_failed if another rank has failed.
-  void check(int rank) const;
+  void throw_if_run_failed(int rank) const;
 
  private:
   static constexpr int resume_event = -2, wake_event = -1;

@@ -107,8 +107,8 @@ class network final : public event_handler {
   }
   [[nodiscard]] std::uint32_t free_message();
   std::uint32_t start_message(const transfer& wanted);
-  // Sends bytes from rank to rank at `time`; event `kind` of message `id` happens at arrival.
-  // On the way, the message crosses its links, each when its head is there.
+  // Sends bytes from rank to rank at `time`; event `kind` of message `id` happens at arrival. The
+  // message crosses each link of its route when its first byte arrives there.
   void send(double time, int from, int to, std::size_t bytes, event kind, std::uint32_t id);
   void cross(message& moved, std::uint32_t id);
   // Event `kind` happens when the card of `rank` has taken the bytes.
