@@ -75,8 +75,8 @@ node_aware_planner::node_aware_planner(const ghost_links& links, int steps,
   for (const auto& link : links.to_readers())
     if (!nodes_.is_local(link.rank))
       given_.push_back({nodes_.node_of(link.rank), me_, link.rank, link.owned, {}});
-  for (auto* const links : {&wanted_, &given_})
-    std::stable_sort(links->begin(), links->end(),
+  for (auto* const list : {&wanted_, &given_})
+    std::stable_sort(list->begin(), list->end(),
                      [](const node_link& a, const node_link& b) { return a.node < b.node; });
 }
 
