@@ -2,10 +2,11 @@
 // rounds. The mode (mode.hpp) decides how a message is transferred.
 //
 // To add an algorithm:
-// 1. Here: add a value to the enumeration before `automatic`, and its name at the same position.
-// 2. In detail/algorithms/plan_rounds.cpp: add a case to filled_by(), a function that plans the
-//    rounds, and a case that calls it. A long function has a file of its own, such as hybrid.cpp. If
-//    `automatic` shall try the algorithm, add a candidate in detail/algorithms/choose_algorithm.cpp.
+// 1. Here: add a value to the enumeration before `automatic`, and its name at the same position. In
+//    algorithm.cpp: add a case to filled_by().
+// 2. In detail/algorithms/plan_rounds.cpp: add a function that plans the rounds, and a case that
+//    calls it. A long function has a file of its own, such as hybrid.cpp. If `automatic` shall try
+//    the algorithm, add a candidate in detail/algorithms/choose_algorithm.cpp.
 // 3. For tests: extend the list in halo_test.hpp, and the numbers of messages and rounds that
 //    halo_plan_test.cpp expects.
 // 4. For studies: the algorithm's name in study/src/longshore_study/patterns/halo.py. For readers:

@@ -122,14 +122,14 @@ YAMA = "proc/sys/kernel/yama/ptrace_scope"
 def test_a_check_says_what_it_finds(
     tmp_path: Path, check: Callable[[Machine], Diagnosis], files: dict[str, str], state: str, words: str
 ) -> None:
-    finding = check(machine(tmp_path, **files))
-    assert (finding.state, words in finding.value) == (state, True), finding
-    assert bool(finding.advice) or state != WARN
+    diagnosis = check(machine(tmp_path, **files))
+    assert (diagnosis.state, words in diagnosis.value) == (state, True), diagnosis
+    assert bool(diagnosis.advice) or state != WARN
 
 
 def test_an_empty_machine_fails_nothing(tmp_path: Path) -> None:
     found = doctor.examine(Machine(tmp_path), ranks=10_000)
-    assert {finding.state for finding in found.values()} <= {OK, WARN, UNKNOWN}
+    assert {diagnosis.state for diagnosis in found.values()} <= {OK, WARN, UNKNOWN}
     assert found["ranks and cores"].state == WARN  # so many ranks fit nowhere
 
 
@@ -148,7 +148,7 @@ def test_interrupted_work_is_seen_and_quiet_work_is_not() -> None:
     assert disturbed.longest_microseconds == pytest.approx(3999.0)
 
     def states(*cores: CoreNoise) -> list[str]:
-        return [finding.state for finding in noise_and_core_speeds(cores).values()]
+        return [diagnosis.state for diagnosis in noise_and_core_speeds(cores).values()]
 
     assert states(quiet, disturbed) == [WARN, OK]
     assert states(quiet) == [OK, OK]

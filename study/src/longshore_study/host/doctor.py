@@ -26,7 +26,7 @@ class Diagnosis:
 
 
 def examine(machine: Machine, ranks: int | None = None) -> dict[str, Diagnosis]:
-    """The findings of all checks that only read, by the name of the check."""
+    """The diagnoses of all checks that only read, by the name of the check."""
     cpus, cores = available_cpus(), available_cores()
     return {
         "ranks and cores": ranks_and_cores(ranks, cores),

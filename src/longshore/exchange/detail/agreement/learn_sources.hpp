@@ -26,7 +26,7 @@ namespace longshore::mpi {
 
 /// Collective. Like learn_sources(), by algorithm NBX of the paper over MPI. The ranks are in any
 /// order. REQUIRES: a team of the mpi transport.
-[[nodiscard]] std::vector<int> nonblocking_consensus(team& ranks,
+[[nodiscard]] std::vector<int> nonblocking_consensus(longshore::team& ranks,
                                                      std::span<const int> destinations);
 
 }  // namespace longshore::mpi

@@ -1,6 +1,7 @@
 // Exchanges messages between a rank and its neighbours, so that they agree on graphs and plans.
 #pragma once
 
+#include <longshore/exchange/detail/agreement/neighbour_handshake.hpp>
 #include <longshore/transport/team.hpp>
 
 #include <cstddef>
@@ -28,27 +29,6 @@ using when_agreed = std::function<void(const agreed_numbers&)>;
 [[nodiscard]] std::vector<std::vector<std::byte>> exchange_with_all(
     team& ranks, const std::vector<std::vector<std::byte>>& messages, const agreed_numbers& numbers,
     const when_agreed& agreed);
-
-/// Messages of any length through small channels between neighbours, without a collective call. So
-/// the cost of a plan does not grow with the number of ranks.
-class neighbour_handshake {
- public:
-  /// Collective. `peers` are the neighbours in ascending order, without this rank. Each peer has
-  /// this rank among its own peers.
-  neighbour_handshake(team& ranks, std::span<const int> peers);
-
-  /// Sends messages[k] to peers[which[k]], and returns the message of that peer at k. REQUIRES: each
-  /// of these peers also exchanges with this rank, and all make their exchanges in the same order.
-  [[nodiscard]] std::vector<std::vector<std::byte>> exchange_with(
-      std::span<const std::size_t> which, const std::vector<std::vector<std::byte>>& messages);
-  /// The memory of the channels on this rank.
-  [[nodiscard]] std::size_t memory_bytes() const noexcept { return memory_bytes_; }
-
- private:
-  team& ranks_;
-  std::size_t memory_bytes_;
-  std::unique_ptr<channel_set> channels_;
-};
 
 /// On fewer than 64 ranks, an exchange calls exchange_with_all(), which costs less than opening
 /// channels. On 64 ranks and more, neighbours have channels of 8 KiB each. An exchange then costs

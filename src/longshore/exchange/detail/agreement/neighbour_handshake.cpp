@@ -1,5 +1,5 @@
 // Sends handshake messages of any length in packets through small channels between neighbours.
-#include <longshore/exchange/detail/agreement/messenger.hpp>
+#include <longshore/exchange/detail/agreement/neighbour_handshake.hpp>
 
 #include <longshore/transport/waiter.hpp>
 

@@ -295,7 +295,7 @@ namespace longshore::mpi {
 /// after another, and share the tags. All ranks take the same number of tags. Throws
 /// errc::unsupported if too many plans hold tags.
 [[nodiscard]] std::shared_ptr<const std::vector<int>> hold_message_tags(
-    team& ranks, detail::carrier by, std::span<const detail::exchange_program> programs);
+    longshore::team& ranks, detail::carrier by, std::span<const detail::exchange_program> programs);
 
 /// Collective. Makes the mover of a round for a carrier of MPI calls. Contiguous messages are sent
 /// from and received into their memory if the context allows it. Other messages travel through a

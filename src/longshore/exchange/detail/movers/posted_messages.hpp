@@ -76,8 +76,8 @@ inline constexpr std::size_t whole_messages = std::size_t{1} << 30;
 /// message to a rank that sends nothing back is synchronous, so that a rank cannot get more than
 /// one exchange ahead of such a receiver. The destructor waits for such receivers.
 [[nodiscard]] std::unique_ptr<detail::posted_messages> make_request_messages(
-    team& ranks, std::span<const detail::posted_end> to, std::span<const detail::posted_end> from,
-    std::size_t piece_bytes = whole_messages);
+    longshore::team& ranks, std::span<const detail::posted_end> to,
+    std::span<const detail::posted_end> from, std::size_t piece_bytes = whole_messages);
 
 /// Collective. The size of the pieces in which the messages of all rounds of a plan travel, or
 /// whole_messages. MPI sends a short message at once. Before it sends a long message, it asks the
@@ -85,7 +85,8 @@ inline constexpr std::size_t whole_messages = std::size_t{1} << 30;
 /// So the first plan of a team that sends messages of this length to other hosts measures both ways.
 /// Plans without long messages to other hosts measure nothing. REQUIRES: sender and receiver agree
 /// on the sizes.
-[[nodiscard]] std::size_t choose_piece_bytes(team& ranks, std::span<const detail::posted_end> to,
+[[nodiscard]] std::size_t choose_piece_bytes(longshore::team& ranks,
+                                             std::span<const detail::posted_end> to,
                                              std::span<const detail::posted_end> from);
 
 /// The largest size of a message between hosts in bytes. Longer messages are cut, because MPI asks

@@ -38,8 +38,8 @@ def run(args: argparse.Namespace) -> int:
         found |= fixed_work_probe.noise_and_core_speeds(fixed_work_probe.measure(available_cpus()))
         line = binding.measured_line(bench, CONTROL, args.ranks) if bench else None
         found["distance of cores (measured)"] = binding.distance_of_cores(line)
-    warnings = sum(finding.state == WARN for finding in found.values())
-    findings = [{"check": check, **asdict(finding)} for check, finding in found.items()]
+    warnings = sum(diagnosis.state == WARN for diagnosis in found.values())
+    findings = [{"check": check, **asdict(diagnosis)} for check, diagnosis in found.items()]
     document = {"schema": 1, **python_and_system(), "warnings": warnings, "findings": findings}
     print_result(args, lambda: document, lambda: _print(found, warnings))
     return EXIT_OK
@@ -58,10 +58,10 @@ def _print(found: Mapping[str, Diagnosis], warnings: int) -> None:
 
     console = Console(soft_wrap=True, highlight=False)
     width = max(map(len, found))
-    for check, finding in found.items():
-        mark, style = _MARKS[finding.state]
-        line = Text(f"{mark:<5}", style=style) + Text(f"{check:<{width}}  {finding.value}", style="")
+    for check, diagnosis in found.items():
+        mark, style = _MARKS[diagnosis.state]
+        line = Text(f"{mark:<5}", style=style) + Text(f"{check:<{width}}  {diagnosis.value}", style="")
         console.print(line)
-        if finding.advice:
-            console.print(Text(f"{'':<5}{'':<{width}}  -> {finding.advice}"))
+        if diagnosis.advice:
+            console.print(Text(f"{'':<5}{'':<{width}}  -> {diagnosis.advice}"))
     print(f"\n{warnings} of {len(found)} checks warn" if warnings else "\nno warnings")
